@@ -22,6 +22,10 @@ public:
     {
     }
 
+    Result<std::optional<tune::Network>> sketch(const Progress &progress) override
+    {
+        return inTurn(progress, [&] { return m_inner.sketch(progress); });
+    }
     Result<tune::Network> profile(const Progress &progress) override
     {
         return inTurn(progress, [&] { return m_inner.profile(progress); });

@@ -24,6 +24,44 @@ HALFTONE_INLINE std::uint32_t magnitudeOf(float value)
     return std::bit_cast<std::uint32_t>(value) & kMagnitude;
 }
 
+struct PlaceInBins
+{
+    /// NaN and infinities go to bin 0, and are `odd`.
+    HALFTONE_INLINE static BinsOfWidth run(const float *values, std::size_t size, double perWidth,
+                                           std::int32_t *bins)
+    {
+        std::int32_t least = std::numeric_limits<std::int32_t>::max();
+        std::int32_t most = std::numeric_limits<std::int32_t>::min();
+        std::uint32_t zeroth = 0;
+        std::uint32_t odd = 0;
+#pragma omp simd reduction(min : least) reduction(max : most) reduction(+ : zeroth, odd)
+        for (std::size_t i = 0; i < size; ++i) {
+            const bool isKept = magnitudeOf(values[i]) < kInfinity;
+            const double place = double{isKept ? values[i] : 0.0F} * perWidth;
+            const auto towardsZero = static_cast<std::int32_t>(place);
+            const std::int32_t bin = towardsZero - (place < towardsZero ? 1 : 0);
+            bins[i] = bin;
+            least = bin < least ? bin : least;
+            most = bin > most ? bin : most;
+            zeroth += bin == 0 ? 1U : 0U;
+            odd += isKept ? 0U : 1U;
+        }
+        std::size_t others = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::int32_t bin = bins[i];
+            bins[others] = bin;
+            others += bin != 0 ? 1 : 0;
+        }
+        BinsOfWidth result{others, zeroth - odd, least, most};
+        if (result.zeroth == 0 && odd > 0) { // those of the others alone
+            const auto [first, last] = std::minmax_element(bins, bins + others);
+            result.least = others > 0 ? *first : 0;
+            result.most = others > 0 ? *last : 0;
+        }
+        return result;
+    }
+};
+
 struct CountValues
 {
     HALFTONE_INLINE static ValueCounts run(const float *values, std::size_t size)
@@ -355,6 +393,12 @@ std::array<std::uint32_t, kExponentFields> countExponentFields(std::span<const f
         return countEachField(values);
     runFastest<CountFields>(values.data(), values.size(), first, last, fields.data());
     return fields;
+}
+
+BinsOfWidth binsOfWidth(std::span<const float> values, double perWidth, std::int32_t *bins)
+{
+    return values.empty() ? BinsOfWidth()
+                          : runFastest<PlaceInBins>(values.data(), values.size(), perWidth, bins);
 }
 
 } // namespace halftone::calibration

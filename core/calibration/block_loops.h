@@ -57,4 +57,18 @@ FormatLosses formatLosses(std::span<const float> values, const ValueCounts &coun
 std::array<std::uint32_t, kExponentFields> countExponentFields(std::span<const float> values,
                                                                const ValueCounts &counts);
 
+/// Bins [k·w, (k + 1)·w) of values, those other than bin 0 side by side: behind a ReLU half of all are in that one, and adding to one counter
+/// over and over is slow.
+struct BinsOfWidth
+{
+    std::size_t others = 0; ///< how many of `bins` are written
+    std::uint32_t zeroth = 0; ///< in bin 0
+    std::int32_t least = 0; ///< of all bins, bin 0 included where something is in it; 0 where there are none
+    std::int32_t most = 0;
+};
+
+/// Of the finite values. perWidth  1 / w, a power of two: no product is rounded
+/// bins    room for as many as there are values
+BinsOfWidth binsOfWidth(std::span<const float> values, double perWidth, std::int32_t *bins);
+
 } // namespace halftone::calibration

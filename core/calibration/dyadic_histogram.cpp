@@ -1,5 +1,7 @@
 #include "core/calibration/dyadic_histogram.h"
 
+#include "core/calibration/block_loops.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,25 +11,9 @@
 namespace halftone::calibration {
 namespace {
 
-constexpr std::size_t kBlock = 1024;
-
 bool isFinite(float value)
 {
     return std::abs(value) <= std::numeric_limits<float>::max();
-}
-
-/// The bins of the finite values, and how many these are. No product is rounded: the factor is a power of two, in double.
-std::size_t binsOf(std::span<const float> values, double perWidth, std::int32_t *bins)
-{
-    std::size_t count = 0;
-    for (const float value : values) {
-        const bool isKept = isFinite(value);
-        const double place = isKept ? double{value} * perWidth : 0;
-        const auto towardsZero = static_cast<std::int32_t>(place);
-        bins[count] = towardsZero - (place < towardsZero ? 1 : 0);
-        count += isKept ? 1 : 0;
-    }
-    return count;
 }
 
 /// Needs: finite values.
@@ -75,21 +61,19 @@ void DyadicHistogram::count(std::span<const float> values, float absMax)
     }
     rescale(scaleFor(absMax));
     const double perWidth = std::ldexp(1.0, -m_scale);
-    std::array<std::int32_t, kBlock> bins;
-    for (std::size_t from = 0; from < values.size(); from += kBlock) {
-        const auto block = values.subspan(from, std::min(kBlock, values.size() - from));
-        countBins(std::span(bins.data(), binsOf(block, perWidth, bins.data())));
+    std::array<std::int32_t, kMostValues> bins;
+    for (std::size_t from = 0; from < values.size(); from += bins.size()) {
+        const auto block = values.subspan(from, std::min(bins.size(), values.size() - from));
+        const BinsOfWidth found = binsOfWidth(block, perWidth, bins.data());
+        if (found.others == 0 && found.zeroth == 0)
+            continue;
+        cover(found.least, found.most);
+        std::uint64_t *const counts = m_counts.data();
+        for (const std::int32_t bin : std::span(bins).first(found.others))
+            ++counts[bin - m_first];
+        if (found.zeroth > 0)
+            at(0) += found.zeroth;
     }
-}
-
-void DyadicHistogram::countBins(std::span<const std::int32_t> bins)
-{
-    if (bins.empty())
-        return;
-    const auto [least, most] = std::ranges::minmax(bins);
-    cover(least, most);
-    for (const std::int32_t bin : bins)
-        ++at(bin);
 }
 
 void DyadicHistogram::add(const DyadicHistogram &other)

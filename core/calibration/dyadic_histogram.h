@@ -51,7 +51,6 @@ private:
     void count(std::span<const float> values, float absMax);
     void countFew();
     void rescale(int scale);
-    void countBins(std::span<const std::int32_t> bins);
     void cover(std::int32_t first, std::int32_t last);
     std::uint64_t &at(std::int32_t bin) { return m_counts[static_cast<std::size_t>(bin - m_first)]; }
 

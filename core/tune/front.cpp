@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace halftone::tune {
@@ -114,6 +115,22 @@ std::vector<std::size_t> Front::best() const
         return isBeaten;
     });
     return offered;
+}
+
+Labels relabelled(const Labels &labels, const std::vector<Group> &from, const std::vector<Group> &to)
+{
+    std::unordered_map<graph::NodeId, std::size_t> places;
+    for (std::size_t k = 0; k < from.size(); ++k)
+        for (const graph::NodeId node : from[k].nodes)
+            places.emplace(node, k);
+    Labels result;
+    for (const Group &group : to) {
+        const auto placeOf = [&](graph::NodeId node) { return places.at(node); };
+        const auto decided = std::ranges::find_if(
+            group.nodes, [&](graph::NodeId node) { return from[placeOf(node)].isTunable; });
+        result.push_back(labels[placeOf(decided != group.nodes.end() ? *decided : group.nodes.front())]);
+    }
+    return result;
 }
 
 std::string reasonOf(const Front &front, const Labels &labels, std::size_t group, std::string_view target)

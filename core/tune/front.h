@@ -99,6 +99,9 @@ struct Front
     std::vector<std::size_t> best() const;
 };
 
+/// The labels of the same nodes where groups are joined: of several groups that are one now the label of one that a search decides about.
+Labels relabelled(const Labels &labels, const std::vector<Group> &from, const std::vector<Group> &to);
+
 /// Why a group has its label in a point, for people: "float32: lowering it to float16 costs 4.1 dB for 0.020 ms", "float16: costs 0.3 dB,
 /// saves 0.020 ms". The label comes first, up to the colon.
 /// target  as people call the 16-bit type

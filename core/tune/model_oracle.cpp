@@ -57,6 +57,7 @@ struct ModelOracle::State
     std::shared_ptr<const mixed::ConvertedModel>
         lowest; ///< everything lowered: what parameters become is taken from there
     std::shared_ptr<const mixed::ConvertedModel> lowestInt8; ///< the same with int8; null without
+    std::optional<session::LatencyFigures> narrowTimes; ///< of `lowest`, beside float32
     bool isClean = true; ///< so far: else every example is looked at for what overflows
 
     const graph::Graph &graph() const { return task.source->model.graph; }
@@ -97,6 +98,44 @@ struct ModelOracle::State
         ranges = std::make_shared<jobs::RangeCache>(
             std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome)));
         return {};
+    }
+
+    /// All as the policy lowers it, and float32 beside it: once.
+    Result<void> timeNarrow(const Progress &progress)
+    {
+        if (narrowTimes)
+            return {};
+        progress.tell(0, "timing each layer in each type");
+        HALFTONE_TRY(const session::Snapshot narrow, snapshotOf(*task.policy, progress));
+        lowest = narrow.converted;
+        const bool isResumed = wideMs > 0; // what was measured before is in that measure
+        HALFTONE_TRY(session::LatencyFigures figures, timed(narrow, progress));
+        if (!figures.native)
+            return unsupported(Field::Target,
+                               std::string(tensor::nameOf(task.policy->target))
+                                   + ", which this machine emulates: its times say nothing",
+                               "a type that it computes in");
+        if (!isResumed) {
+            wideMs = figures.versus.medianMs;
+            HALFTONE_TRY(figures, timed(narrow, progress));
+            wideMs = figures.versus.medianMs;
+        }
+        byDevice = figures.versus.byDevice;
+        narrowTimes = std::move(figures);
+        return {};
+    }
+
+    /// int8  null: without it
+    Network network(const LabelledRun *int8)
+    {
+        const LabelledRun narrow{lowest.get(), &narrowTimes->mixed};
+        Network made = networkOf(task.source->model, *task.shapes, narrowTimes->fp32, narrow, int8);
+        for (Link &link : made.links)
+            link.castMicroseconds = kUnfittedNanoseconds / 1e3 * link.elements;
+        made.wideMs = wideMs;
+        groups = made.groups;
+        links = made.links;
+        return made;
     }
 
     session::LatencyOptions optionsFor(double seconds, std::size_t least, std::size_t most) const
@@ -286,42 +325,26 @@ ModelOracle::ModelOracle(TuneTask task)
 
 ModelOracle::~ModelOracle() = default;
 
+Result<std::optional<Network>> ModelOracle::sketch(const Progress &progress)
+{
+    if (!m_state->task.hasInt8)
+        return std::optional<Network>();
+    HALFTONE_CHECK(m_state->timeNarrow(progress));
+    return std::optional(m_state->network(nullptr));
+}
+
 Result<Network> ModelOracle::profile(const Progress &progress)
 {
     State &state = *m_state;
-    progress.tell(0, "timing each layer in each type");
-    HALFTONE_TRY(const session::Snapshot narrow, state.snapshotOf(*state.task.policy, progress));
-    state.lowest = narrow.converted;
-    HALFTONE_TRY(session::LatencyFigures narrowTimes, state.timed(narrow, progress));
-    if (!narrowTimes.native)
-        return unsupported(Field::Target,
-                           std::string(tensor::nameOf(state.task.policy->target))
-                               + ", which this machine emulates: its times say nothing",
-                           "a type that it computes in");
-    state.wideMs = narrowTimes.versus.medianMs;
-    HALFTONE_TRY(narrowTimes, state.timed(narrow, progress));
-    state.wideMs = narrowTimes.versus.medianMs;
-    state.byDevice = narrowTimes.versus.byDevice;
-    const LabelledRun narrowRun{narrow.converted.get(), &narrowTimes.mixed};
-    const graph::Model &model = state.task.source->model;
-    const infer::ShapeMap &shapes = *state.task.shapes;
-    Network network;
-    if (state.task.hasInt8) {
-        HALFTONE_TRY(const session::Snapshot int8,
-                     state.snapshotOf(state.inInt8(*narrow.converted), progress));
-        state.lowestInt8 = int8.converted;
-        HALFTONE_TRY(const session::LatencyFigures int8Times, state.timed(int8, progress));
-        const LabelledRun int8Run{int8.converted.get(), &int8Times.mixed};
-        network = networkOf(model, shapes, narrowTimes.fp32, narrowRun, &int8Run);
-    } else {
-        network = networkOf(model, shapes, narrowTimes.fp32, narrowRun, nullptr);
-    }
-    for (Link &link : network.links)
-        link.castMicroseconds = kUnfittedNanoseconds / 1e3 * link.elements;
-    state.groups = network.groups;
-    state.links = network.links;
-    network.wideMs = state.wideMs;
-    return network;
+    HALFTONE_CHECK(state.timeNarrow(progress));
+    if (!state.task.hasInt8)
+        return state.network(nullptr);
+    progress.tell(0.5, "timing each layer in int8");
+    HALFTONE_TRY(const session::Snapshot int8, state.snapshotOf(state.inInt8(*state.lowest), progress));
+    state.lowestInt8 = int8.converted;
+    HALFTONE_TRY(const session::LatencyFigures int8Times, state.timed(int8, progress));
+    const LabelledRun int8Run{int8.converted.get(), &int8Times.mixed};
+    return state.network(&int8Run);
 }
 
 Result<std::optional<std::vector<Link>>> ModelOracle::timeConversions(const Progress &progress)

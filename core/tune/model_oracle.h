@@ -32,6 +32,8 @@ public:
     explicit ModelOracle(TuneTask task);
     ~ModelOracle() override;
 
+    /// Without int8, before ranges are known. fails: as profile()
+    Result<std::optional<Network>> sketch(const Progress &progress) override;
     /// fails: besides what running refuses, Unsupported where the machine emulates the policy's target: nothing can be timed
     Result<Network> profile(const Progress &progress) override;
     Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress) override;

@@ -25,6 +25,13 @@ class Oracle
 public:
     virtual ~Oracle() = default;
 
+    /// Groups without the label whose times take long to find, where there is one: with these the first points can be measured at once. Asked
+    /// before profile(), whose groups are then these or several of these as one; nothing: there is nothing to save. fails: as profile()
+    virtual Result<std::optional<Network>> sketch(const Progress &progress)
+    {
+        HALFTONE_CHECK(progress.checkStop());
+        return std::optional<Network>();
+    }
     /// Groups, which labels they may have, and how long they take with each; how long conversions take perhaps as a guess.
     /// fails: Cancelled; what running refuses
     virtual Result<Network> profile(const Progress &progress) = 0;

@@ -56,6 +56,22 @@ Json measurementsJson(const std::map<Labels, Measurement> &measurements)
     return rows;
 }
 
+Json networkJson(const Network &network)
+{
+    Json groups = Json::array();
+    for (const Group &group : network.groups)
+        groups.push_back(groupJson(group));
+    Json links = Json::array();
+    for (const Link &link : network.links) {
+        Json ends{link.producer};
+        for (const std::size_t reader : link.readers)
+            ends.push_back(reader);
+        links.push_back(
+            {{"ends", std::move(ends)}, {"us", link.castMicroseconds}, {"elements", link.elements}});
+    }
+    return {{"wide_ms", network.wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
+}
+
 using Errors = std::map<std::pair<std::size_t, Label>, double>;
 
 Json errorsJson(const Errors &errors)
@@ -286,19 +302,7 @@ std::string writeRecord(const Record &record)
 {
     Json json{{"version", kVersion}, {"basis", record.basis}};
     if (record.network) {
-        Json groups = Json::array();
-        for (const Group &group : record.network->groups)
-            groups.push_back(groupJson(group));
-        Json links = Json::array();
-        for (const Link &link : record.network->links) {
-            Json ends{link.producer};
-            for (const std::size_t reader : link.readers)
-                ends.push_back(reader);
-            links.push_back(
-                {{"ends", std::move(ends)}, {"us", link.castMicroseconds}, {"elements", link.elements}});
-        }
-        json["network"] = {
-            {"wide_ms", record.network->wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
+        json["network"] = networkJson(*record.network);
         if (record.conversions)
             json["network"]["conversions_us"] = *record.conversions;
     }
@@ -306,6 +310,10 @@ std::string writeRecord(const Record &record)
     json["glanced"] = errorsJson(record.glanced);
     json["measured"] = measurementsJson(record.measured);
     json["confirmed"] = measurementsJson(record.confirmed);
+    if (record.sketch) {
+        json["sketch"] = networkJson(*record.sketch);
+        json["sketch"]["measured"] = measurementsJson(record.sketched);
+    }
     return json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -331,6 +339,11 @@ Result<Record> readRecord(std::string_view text)
     record.measured = readMeasurements(reader, json, "measured", groups);
     if (json.contains("confirmed")) // not in those of before
         record.confirmed = readMeasurements(reader, json, "confirmed", groups);
+    if (json.contains("sketch")) {
+        const Json &sketch = json.at("sketch");
+        record.sketch = readNetwork(reader, sketch);
+        record.sketched = readMeasurements(reader, sketch, "measured", record.sketch->groups.size());
+    }
     if (reader.error())
         return *reader.error();
     return record;
@@ -348,8 +361,23 @@ Result<void> RecordingOracle::keep() const
     return m_file.empty() ? Result<void>() : writeWhole(m_file, writeRecord(m_record));
 }
 
+/// Where groups are known that no sketch came before, others have found them: there is nothing to be seen sooner.
+Result<std::optional<Network>> RecordingOracle::sketch(const Progress &progress)
+{
+    if (m_record.sketch) {
+        m_inner.resume(*m_record.sketch);
+    } else if (!m_record.network) {
+        HALFTONE_TRY(m_record.sketch, m_inner.sketch(progress));
+        if (m_record.sketch)
+            HALFTONE_CHECK(keep());
+    }
+    m_isSketching = m_record.sketch.has_value();
+    return m_record.sketch;
+}
+
 Result<Network> RecordingOracle::profile(const Progress &progress)
 {
+    m_isSketching = false;
     if (m_record.network) {
         m_inner.resume(*m_record.network);
         return *m_record.network;
@@ -405,10 +433,11 @@ Result<double> RecordingOracle::errorAlone(std::size_t group, Label label, const
 
 Result<Measurement> RecordingOracle::measure(const Labels &labels, const Progress &progress)
 {
-    if (const auto known = m_record.measured.find(labels); known != m_record.measured.end())
+    auto &measurements = m_isSketching ? m_record.sketched : m_record.measured;
+    if (const auto known = measurements.find(labels); known != measurements.end())
         return known->second;
     HALFTONE_TRY(const Measurement measured, m_inner.measure(labels, progress));
-    m_record.measured[labels] = measured;
+    measurements[labels] = measured;
     HALFTONE_CHECK(keep());
     return measured;
 }

@@ -22,9 +22,12 @@ struct Record
     /// Microseconds of the network's links, in their order, once they were timed; what the network says of them stays the guess that was
     /// gone by before.
     std::optional<std::vector<double>> conversions{};
+    std::optional<Network> sketch{}; ///< where a search began with one
+    std::map<Labels, Measurement> sketched{}; ///< what was measured by its groups
 };
 
-/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us}, alone, glanced, measured, confirmed}.
+/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us}, alone, glanced, measured, confirmed, sketch{wide_ms, groups, links,
+/// measured}}.
 std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version
 Result<Record> readRecord(std::string_view json);
@@ -40,6 +43,7 @@ public:
     /// file  where the record is kept, written anew after each answer; empty: nowhere
     RecordingOracle(Oracle &inner, Record record, std::string file);
 
+    Result<std::optional<Network>> sketch(const Progress &progress) override;
     Result<Network> profile(const Progress &progress) override;
     Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress) override;
     void resume(const Network &network) override { m_inner.resume(network); }
@@ -59,6 +63,7 @@ private:
     Oracle &m_inner;
     Record m_record;
     std::string m_file;
+    bool m_isSketching = false; ///< labels are those of the sketch's groups
 };
 
 } // namespace halftone::tune

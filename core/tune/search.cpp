@@ -31,26 +31,31 @@ public:
 
     Result<Front> run()
     {
-        HALFTONE_TRY(Network network, m_oracle.profile(part(0, 0.1)));
-        m_front.groups = std::move(network.groups);
-        m_front.links = std::move(network.links);
-        tell();
-        HALFTONE_TRY(const StoppedBy stopped, searchOn());
-        m_front.stoppedBy = stopped;
+        HALFTONE_TRY(std::optional<Network> sketch, m_oracle.sketch(part(0, 0.05)));
+        if (sketch) {
+            begin(*std::move(sketch));
+        } else {
+            HALFTONE_TRY(Network network, m_oracle.profile(part(0, 0.1)));
+            begin(std::move(network));
+        }
+        // Without float32 there is nothing to give.
+        HALFTONE_CHECK(evaluate(m_front.surrogate().widest(), Origin::Float32));
+        HALFTONE_TRY(m_front.stoppedBy, searchOn(sketch.has_value()));
         tell();
         return std::move(m_front);
     }
 
 private:
-    /// Without float32 there is nothing to give.
-    Result<StoppedBy> searchOn()
+    Result<StoppedBy> searchOn(bool isSketch)
     {
-        HALFTONE_CHECK(evaluate(m_front.surrogate().widest(), Origin::Float32));
         const auto stopped = [this](const Error &error) -> Result<StoppedBy> {
             if (error.code != Errc::Cancelled)
                 return error;
             return m_progress.stopped() ? StoppedBy::Cancelled : StoppedBy::Time;
         };
+        if (isSketch)
+            if (const auto done = fillSketch(); !done.ok())
+                return stopped(done.error());
         if (m_settings.onlyFastest && m_settings.limit) {
             const auto isFound = tryFastest();
             if (!isFound.ok())
@@ -64,6 +69,34 @@ private:
             if (const auto done = (this->*step)(); !done.ok())
                 return stopped(done.error());
         return StoppedBy::Done;
+    }
+
+    void begin(Network network)
+    {
+        m_front.groups = std::move(network.groups);
+        m_front.links = std::move(network.links);
+        m_wideMs = network.wideMs;
+        tell();
+    }
+
+    /// The ends that a sketch knows, then all groups and labels; what was measured goes on with these.
+    Result<void> fillSketch()
+    {
+        HALFTONE_CHECK(measureLowest());
+        HALFTONE_CHECK(checkTime());
+        HALFTONE_TRY(Network network, m_oracle.profile(part(0.05, 0.05)));
+        const std::vector<Group> sketched = std::exchange(m_front.groups, std::move(network.groups));
+        m_front.links = std::move(network.links);
+        const double measure = network.wideMs / m_wideMs;
+        for (Point &point : m_front.points) {
+            point.labels = relabelled(point.labels, sketched, m_front.groups);
+            point.predicted = m_front.predict(point.labels);
+            point.measured->milliseconds *= measure;
+            for (double &end : point.measured->ci95)
+                end *= measure;
+        }
+        tell();
+        return {};
     }
 
     /// Whether the labels that take least time by the sums, or those that are tried next, meet the limit and are faster than float32.
@@ -424,6 +457,7 @@ private:
     const Told &m_told;
     Front m_front;
     std::set<Labels> m_confirmed; ///< timed twice
+    double m_wideMs = 1; ///< of the network that the search began with
     bool m_areConversionsTimed = false;
     Clock::time_point m_start = Clock::now();
 };

@@ -359,6 +359,61 @@ constexpr double kExact = std::numeric_limits<double>::infinity();
 
 } // namespace
 
+/// Four nodes: first a group each, in float32 or the target; with int8 the first two are one, and times are in another measure.
+class SketchingOracle final : public tune::Oracle
+{
+public:
+    Result<std::optional<tune::Network>> sketch(const Progress & /*progress*/) override
+    {
+        return std::optional(networkOf({{0}, {1}, {2}, {3}}, 2, false));
+    }
+    Result<tune::Network> profile(const Progress & /*progress*/) override
+    {
+        ++profiled;
+        return networkOf({{0, 1}, {2}, {3}}, 3, true);
+    }
+    void resume(const tune::Network & /*network*/) override { }
+    Result<double> errorAlone(std::size_t, Label label, const Progress & /*progress*/) override
+    {
+        return label == Label::Int8 ? 1e-3 : 1e-5;
+    }
+    Result<tune::Measurement> measure(const Labels &labels, const Progress & /*progress*/) override
+    {
+        asked.push_back(labels);
+        tune::Measurement measured;
+        for (const Label label : labels)
+            measured.ratio -= (label == Label::Int8         ? 0.6
+                                   : label == Label::Target ? 0.4
+                                                            : 0.0)
+                / static_cast<double>(labels.size());
+        measured.sqnrDb = 100 * measured.ratio;
+        measured.milliseconds = (profiled > 0 ? 3 : 2) * measured.ratio;
+        measured.ci95 = {0.99 * measured.milliseconds, 1.01 * measured.milliseconds};
+        return measured;
+    }
+
+    std::vector<Labels> asked;
+    int profiled = 0;
+
+private:
+    static tune::Network networkOf(const std::vector<std::vector<graph::NodeId>> &groups, double wideMs,
+                                   bool hasInt8)
+    {
+        tune::Network network;
+        network.wideMs = wideMs;
+        for (const auto &nodes : groups) {
+            tune::Group group;
+            group.name = "node" + std::to_string(nodes[0]);
+            group.nodes = nodes;
+            group.isTunable = true;
+            group.costs.isAllowed = {true, true, hasInt8};
+            group.costs.microseconds = {1000, 600, 400};
+            network.groups.push_back(std::move(group));
+        }
+        return network;
+    }
+};
+
 class TestSearch : public QObject
 {
     Q_OBJECT
@@ -376,6 +431,7 @@ private Q_SLOTS:
     void pointsComeBeforeErrorsAreKnownWell();
     void whatIsOfferedIsTimedTwice();
     void aRecordedSearchIsReplayed();
+    void theEndsOfASketchComeFirst();
     void whoStopsKeepsWhatWasFound();
     void timeThatIsUpEndsIt();
     void pointsAreToldAsTheyAreFound();
@@ -589,6 +645,55 @@ void TestSearch::aRecordedSearchIsReplayed()
     QVERIFY(again.ok());
     QVERIFY(other.asked.empty());
     QCOMPARE(pointsOf(again.value()), pointsOf(front.value()));
+}
+
+/// They are measured once, before the groups are known that they are told with in the end, also by who goes on from a record.
+void TestSearch::theEndsOfASketchComeFirst()
+{
+    SketchingOracle network;
+    tune::RecordingOracle recording(network, {}, {});
+    std::vector<std::size_t> told; // points that are measured, by when the groups were those of the sketch
+    const Result<Front> front = tune::search(recording, {}, {}, [&](const Front &now) {
+        if (now.groups.size() == 4)
+            told.push_back(now.points.size());
+    });
+    QVERIFY(front.ok());
+    QCOMPARE(told, (std::vector<std::size_t>{0, 1, 2}));
+    const std::vector<tune::Point> &points = front.value().points;
+    QCOMPARE(points[0].labels, Labels(3, Label::Float32));
+    QCOMPARE(points[0].origin, Origin::Float32);
+    QCOMPARE(points[0].measured->milliseconds, 3.0);
+    QCOMPARE(points[1].labels, Labels(3, Label::Target));
+    QCOMPARE(points[1].origin, Origin::Lowest);
+    QVERIFY(std::abs(points[1].measured->milliseconds - 0.6 * 3) < 1e-12);
+    QVERIFY(std::abs(points[1].measured->ci95[1] - 1.01 * 0.6 * 3) < 1e-12);
+    QVERIFY(front.value().find(Labels(3, Label::Int8)) != nullptr);
+    QCOMPARE(network.asked[0], Labels(4, Label::Float32));
+    QCOMPARE(network.asked[1], Labels(4, Label::Target));
+    QCOMPARE(network.asked[2], Labels(3, Label::Int8));
+    QCOMPARE(front.value().evaluations, network.asked.size());
+
+    const auto readBack
+        = [](const tune::Record &record) { return tune::readRecord(tune::writeRecord(record)).value(); };
+    tune::Record begun{};
+    begun.sketch = recording.record().sketch;
+    begun.sketched = recording.record().sketched;
+    for (const tune::Record &record : {readBack(begun), readBack(recording.record())}) {
+        SketchingOracle other;
+        tune::RecordingOracle going(other, record, {});
+        const Result<Front> again = tune::search(going, {});
+        QVERIFY(again.ok());
+        QCOMPARE(other.profiled, record.network ? 0 : 1);
+        QVERIFY(std::ranges::none_of(other.asked, [](const Labels &labels) { return labels.size() == 4; }));
+        QVERIFY(!record.network || other.asked.empty());
+        QCOMPARE(again.value().points.size(), points.size());
+        for (std::size_t k = 0; k < points.size(); ++k) {
+            QCOMPARE(again.value().points[k].labels, points[k].labels);
+            QVERIFY(
+                std::abs(again.value().points[k].measured->milliseconds - points[k].measured->milliseconds)
+                < 1e-12);
+        }
+    }
 }
 
 void TestSearch::whoStopsKeepsWhatWasFound()
