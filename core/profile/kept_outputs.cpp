@@ -3,6 +3,7 @@
 #include "core/base/guarded.h"
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
+#include "core/kernels/shared_kernels.h"
 #include "core/ops/numerics.h"
 #include "core/profile/kept_plan.h"
 #include "core/profile/layer_rows.h"
@@ -119,11 +120,10 @@ double relativeStandardError(const Energies &energies, std::size_t all)
 class KeptOutputs::Impl
 {
 public:
-    Impl(graph::Model reference, std::vector<interpret::Feed> batches, kernels::BackendChain backends,
+    Impl(graph::Model reference, std::vector<interpret::Feed> batches, const kernels::BackendChain &backends,
          unsigned threads)
         : m_model(std::move(reference))
         , m_batches(std::move(batches))
-        , m_backends(std::move(backends))
         , m_threads(
               static_cast<unsigned>(std::clamp<std::size_t>(m_batches.size(), 1, std::max(threads, 1U))))
         , m_order(spreadOrder(m_batches.size()))
@@ -131,6 +131,8 @@ public:
     {
         for (const interpret::Feed &feed : m_batches)
             m_feedBytes += interpret::feedBytes(feed);
+        for (unsigned thread = 0; thread < m_threads; ++thread)
+            m_chains.push_back(kernels::withSharedKernels(backends));
     }
 
     Result<std::optional<KeptCompare::Answer>> compare(const ComparedModels &models, std::size_t memoryLimit,
@@ -162,8 +164,9 @@ private:
 
     const graph::Model m_model;
     const std::vector<interpret::Feed> m_batches;
-    const kernels::BackendChain m_backends;
     const unsigned m_threads;
+    std::vector<kernels::BackendChain>
+        m_chains; ///< by thread: what differs from the reference shares the other kernels with it
     interpret::ReadableParameters m_readable; ///< of the reference and what is compared with it
     std::vector<Interpreter> m_references; ///< by thread: one run at a time each
     std::size_t m_feedBytes = 0;
@@ -178,10 +181,10 @@ Result<void> KeptOutputs::Impl::prepareThreads(Run &run)
     for (unsigned thread = 0; thread < m_threads; ++thread) {
         if (thread >= m_references.size()) {
             HALFTONE_TRY(const graph::Model reference, m_readable.of(m_model));
-            HALFTONE_TRY(Interpreter made, Interpreter::create(reference, m_backends));
+            HALFTONE_TRY(Interpreter made, Interpreter::create(reference, m_chains[thread]));
             m_references.push_back(std::move(made));
         }
-        HALFTONE_TRY(Interpreter made, Interpreter::create(other, m_backends));
+        HALFTONE_TRY(Interpreter made, Interpreter::create(other, m_chains[thread]));
         run.others.push_back(std::move(made));
     }
     return {};
@@ -342,8 +345,8 @@ Result<std::optional<KeptCompare::Answer>> KeptOutputs::Impl::compare(const Comp
 }
 
 KeptOutputs::KeptOutputs(graph::Model reference, std::vector<interpret::Feed> batches,
-                         kernels::BackendChain backends, unsigned threads)
-    : m_impl(std::make_unique<Impl>(std::move(reference), std::move(batches), std::move(backends), threads))
+                         const kernels::BackendChain &backends, unsigned threads)
+    : m_impl(std::make_unique<Impl>(std::move(reference), std::move(batches), backends, threads))
 {
 }
 KeptOutputs::KeptOutputs(KeptOutputs &&) noexcept = default;

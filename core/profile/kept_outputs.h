@@ -25,8 +25,8 @@ public:
     /// batches   the same for as long as this lives
     /// backends  that compute on one thread
     /// threads   batches in hand at a time, at most
-    KeptOutputs(graph::Model reference, std::vector<interpret::Feed> batches, kernels::BackendChain backends,
-                unsigned threads);
+    KeptOutputs(graph::Model reference, std::vector<interpret::Feed> batches,
+                const kernels::BackendChain &backends, unsigned threads);
     KeptOutputs(KeptOutputs &&) noexcept;
     KeptOutputs &operator=(KeptOutputs &&) noexcept;
     ~KeptOutputs();
