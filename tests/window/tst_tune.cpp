@@ -54,6 +54,7 @@ private Q_SLOTS:
     void init();
     void pointsAppearAndAreAdoptedAsOneEdit();
     void editsDuringASearchDoNotDisturbIt();
+    void groupsMayChangeWhereInt8IsAllowed();
     void aStoppedSearchGoesOn();
     void stoppingTakesLessThanASecond();
     void anAdoptedPointIsSearchedAgain();
@@ -143,6 +144,32 @@ void TestTune::editsDuringASearchDoNotDisturbIt()
     const auto own = std::ranges::find_if(tune.places(), &TunePlace::isOwn);
     QVERIFY(own != tune.places().end());
     QVERIFY(own->isMeasured && own->policy.nodeOverrides.contains("fc1"));
+}
+
+/// The ends are told by groups that int8 may join afterwards: at any moment points and groups belong together, and what was selected stays.
+void TestTune::groupsMayChangeWhereInt8IsAllowed()
+{
+    widgets::TuneState &tune = m_window->tune();
+    tune.setUsesInt8(true);
+    bool isWhole = true;
+    const auto look = [&] {
+        if (const tune::Front *front = tune.front())
+            isWhole = isWhole && std::ranges::all_of(front->points, [&](const tune::Point &point) {
+                          return point.labels.size() == front->groups.size();
+                      });
+    };
+    connect(&tune, &widgets::TuneState::changed, this, look);
+    tune.startWanted();
+    QVERIFY(waitForPoint());
+    tune.select(0);
+    QVERIFY(QTest::qWaitFor([&] { return !tune.isRunning(); }, 60000));
+    QVERIFY(test::settle(*m_window));
+    QVERIFY(isWhole);
+    QCOMPARE(tune.front()->stoppedBy, tune::StoppedBy::Done);
+    QCOMPARE(tune.selected(), std::optional<std::size_t>(0));
+    QVERIFY(std::ranges::any_of(tune.front()->points, [](const tune::Point &point) {
+        return std::ranges::find(point.labels, tune::Label::Int8) != point.labels.end();
+    }));
 }
 
 void TestTune::aStoppedSearchGoesOn()
