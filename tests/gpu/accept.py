@@ -1,7 +1,8 @@
-"""Answers on the GPU against recorded ones: python3 accept.py [onnx|mxnet|models|small]… [--jobs N] [--under TOOL]
+"""Answers on the GPU against recorded ones: python3 accept.py [onnx|mxnet|models|small|suite]… [--jobs N] [--under TOOL]
 
 onnx    ONNX operator cases (onnx_ops/)      mxnet  MXNet's (ops.py of HALFTONE_SHARED)
 models  trained models in float32, float16 and bfloat16 (models.py of HALFTONE_SHARED)      small  the smallest of them
+suite   ONNX's own operator tests (onnx_ops.py of HALFTONE_SHARED over onnx_suite/)
 --jobs  cases at a time      --seconds  what is not begun by then is left out, and counts as not passed
 --under  a tool of compute-sanitizer that watches each run; of its reports the beginnings are printed
 Exit 1 where any answer is wrong, but for 1 % of the ONNX operators; under a tool, where any is or the tool reports anything.
@@ -141,8 +142,8 @@ def part_of(cli, script, options):
     with subprocess.Popen([sys.executable, "-B", shared / "accept" / script, *options], env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as process:
         for line in process.stdout:
-            if end := re.fullmatch(r"(\d+) passed, (\d+) failed\n?", line):
-                score = tuple(map(int, end.groups()))
+            if end := re.fullmatch(r"(\d+) passed, (\d+) failed(, .*)?\n?", line):
+                score = int(end[1]), int(end[2])
             else:
                 print(line, end="", flush=True)
                 cli.print_reports()
@@ -177,12 +178,17 @@ def models(cli, scratch, names=None):
     return in_parts(cli, scratch, "models.py", folders, len(folders), "--backend", arguments.backend)
 
 
+def suite(cli, _):
+    score = part_of(cli, "onnx_ops.py", [here / "onnx_suite", arguments.backend, "--min", "99", "--jobs", str(arguments.jobs)])
+    return (0, 1, 0) if score == LEFT_OUT else (*score, 0.01 * sum(score))
+
+
 def small(cli, scratch):
     return models(cli, scratch, SMALL)
 
 
 def main():
-    kinds = {"onnx": onnx, "mxnet": mxnet, "models": models, "small": small}
+    kinds = {"onnx": onnx, "mxnet": mxnet, "models": models, "small": small, "suite": suite}
     good = True
     for kind in arguments.kinds or ("onnx", "mxnet", "models"):
         with tempfile.TemporaryDirectory() as scratch:

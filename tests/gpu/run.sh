@@ -93,7 +93,7 @@ part() { # part NAME
             failures=$((failures + 1))
             return
         fi
-        limited "$limit" suite python3 -B shared/accept/onnx_ops.py onnx_suite cuda --min 99 --jobs "$(nproc)"
+        limited "$limit" suite python3 -B accept.py suite
         ;;
     bench)
         [[ -z $ahead ]] || wait "$ahead"
