@@ -338,10 +338,6 @@ private:
     PairPlan m_plan;
 };
 
-} // namespace
-
-namespace {
-
 /// The constant that a node gives with its axes swapped, as exporters write the weights of layers whose matrices have the inputs last.
 std::optional<tensor::Tensor> transposedConstant(const Graph &graph, NodeId id, const Constants &constants)
 {

@@ -125,10 +125,16 @@ Labels relabelled(const Labels &labels, const std::vector<Group> &from, const st
             places.emplace(node, k);
     Labels result;
     for (const Group &group : to) {
-        const auto placeOf = [&](graph::NodeId node) { return places.at(node); };
-        const auto decided = std::ranges::find_if(
-            group.nodes, [&](graph::NodeId node) { return from[placeOf(node)].isTunable; });
-        result.push_back(labels[placeOf(decided != group.nodes.end() ? *decided : group.nodes.front())]);
+        Label label = group.costs.widest();
+        for (const graph::NodeId node : group.nodes) {
+            const auto place = places.find(node);
+            if (place == places.end()) // not in this record's groups
+                continue;
+            label = labels[place->second];
+            if (from[place->second].isTunable)
+                break;
+        }
+        result.push_back(label);
     }
     return result;
 }
