@@ -117,6 +117,37 @@ private:
     double m_largest;
 };
 
+/// Of the elements of a matrix with its columns as rows those from `first` on.
+void transposeRange(const Tensor &matrix, std::size_t first, std::size_t count, std::byte *to)
+{
+    const auto rows = static_cast<std::size_t>(matrix.shape()[0]);
+    const auto columns = static_cast<std::size_t>(matrix.shape()[1]);
+    const std::size_t size = sizeOf(matrix.dtype());
+    const std::byte *const from = matrix.bytes().data();
+    for (std::size_t k = first; k < first + count; ++k, to += size)
+        std::memcpy(to, from + (k % rows * columns + k / rows) * size, size);
+}
+
+class TransposedElements final : public DeferredElements
+{
+public:
+    explicit TransposedElements(Tensor matrix)
+        : DeferredElements(matrix.bytes().size())
+        , m_matrix(std::move(matrix))
+    {
+    }
+
+protected:
+    void make(std::size_t first, std::size_t count, std::byte *to) const override
+    {
+        const std::size_t size = sizeOf(m_matrix.dtype());
+        transposeRange(m_matrix, first / size, count / size, to);
+    }
+
+private:
+    Tensor m_matrix;
+};
+
 /// Smaller results are not worth being made twice.
 bool isLarge(const Tensor &source, DType to)
 {
@@ -174,19 +205,12 @@ Tensor clampedTo(const Tensor &source, DType to)
 
 Tensor transposed(const Tensor &matrix)
 {
-    constexpr std::size_t kTile = 32; // rows and columns that stay in the nearest cache
-    const auto rows = static_cast<std::size_t>(matrix.shape()[0]);
-    const auto columns = static_cast<std::size_t>(matrix.shape()[1]);
-    const std::size_t size = sizeOf(matrix.dtype());
-    const std::span<const std::byte> from = matrix.bytes();
-    std::vector<std::byte> to(from.size());
-    for (std::size_t top = 0; top < rows; top += kTile)
-        for (std::size_t left = 0; left < columns; left += kTile)
-            for (std::size_t row = top; row < std::min(top + kTile, rows); ++row)
-                for (std::size_t column = left; column < std::min(left + kTile, columns); ++column)
-                    std::memcpy(to.data() + (column * rows + row) * size,
-                                from.data() + (row * columns + column) * size, size);
-    return Tensor::owning(matrix.dtype(), {matrix.shape()[1], matrix.shape()[0]}, std::move(to));
+    Shape shape{matrix.shape()[1], matrix.shape()[0]};
+    if (isLarge(matrix, matrix.dtype()))
+        return {matrix.dtype(), std::move(shape), std::make_shared<const TransposedElements>(matrix)};
+    std::vector<std::byte> elements(matrix.bytes().size());
+    transposeRange(matrix, 0, matrix.elementCount(), elements.data());
+    return Tensor::owning(matrix.dtype(), std::move(shape), std::move(elements));
 }
 
 } // namespace halftone::tensor

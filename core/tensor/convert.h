@@ -20,7 +20,7 @@ Result<Tensor> castLater(const Tensor &source, DType to, CastReport *report = nu
 /// one is made when it is first read.
 Tensor clampedTo(const Tensor &source, DType to);
 
-/// A matrix with its columns as rows. Needs: two axes, elements of whole bytes.
+/// A matrix with its columns as rows; a large one is made when it is first read. Needs: two axes, elements of whole bytes.
 Tensor transposed(const Tensor &matrix);
 
 } // namespace halftone::tensor

@@ -282,20 +282,34 @@ private Q_SLOTS:
         QVERIFY(cast.error().code == halftone::Errc::Unsupported);
     }
 
+    void aMatrixIsTransposed_data()
+    {
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<int>("columns");
+        QTest::newRow("small") << 40 << 33;
+        QTest::newRow("one row") << 1 << 7;
+        QTest::newRow("none") << 0 << 5;
+        QTest::newRow("large, made when it is read") << 701 << 1203;
+    }
+
     void aMatrixIsTransposed()
     {
-        constexpr std::uint16_t kRows = 40;
-        constexpr std::uint16_t kColumns = 33;
-        std::vector<std::uint16_t> values(std::size_t{kRows} * kColumns);
-        std::iota(values.begin(), values.end(), std::uint16_t{0});
+        QFETCH(int, rows);
+        QFETCH(int, columns);
+        const auto height = static_cast<std::size_t>(rows);
+        const auto width = static_cast<std::size_t>(columns);
+        std::vector<std::uint16_t> values(height * width);
+        std::iota(values.begin(), values.end(), std::uint16_t{0}); // again from 0 behind the last
         const auto bytes = std::as_bytes(std::span(values));
-        const Tensor matrix = Tensor::owning(DType::F16, {kRows, kColumns}, {bytes.begin(), bytes.end()});
+        const Tensor matrix = Tensor::owning(DType::F16, {rows, columns}, {bytes.begin(), bytes.end()});
         const Tensor turned = halftone::tensor::transposed(matrix);
-        QVERIFY((turned.shape() == halftone::tensor::Shape{kColumns, kRows}));
+        QVERIFY((turned.shape() == halftone::tensor::Shape{columns, rows}));
         const auto got = turned.values<std::uint16_t>();
-        for (std::size_t row = 0; row < kRows; ++row)
-            for (std::size_t column = 0; column < kColumns; ++column)
-                QCOMPARE(got[column * kRows + row], values[row * kColumns + column]);
+        std::vector<std::uint16_t> expected;
+        for (std::size_t column = 0; column < width; ++column)
+            for (std::size_t row = 0; row < height; ++row)
+                expected.push_back(values[row * width + column]);
+        QCOMPARE(got, expected);
     }
 };
 
