@@ -148,9 +148,10 @@ Histogram DyadicHistogram::histogram() const
     const auto last = m_first + static_cast<std::int32_t>(m_counts.size()) - 1;
     const std::int32_t most = std::max(-((m_first + 1) >> 1), (last + 1) >> 1);
     std::vector<std::uint64_t> counts(2 * static_cast<std::size_t>(most) + 1);
-    for (std::size_t k = 0; k < m_counts.size(); ++k)
-        counts[static_cast<std::size_t>(((m_first + static_cast<std::int32_t>(k) + 1) >> 1) + most)]
-            += m_counts[k];
+    for (std::size_t k = 0; k < m_counts.size(); ++k) {
+        const std::int32_t place = ((m_first + static_cast<std::int32_t>(k) + 1) >> 1) + most;
+        counts[static_cast<std::size_t>(place)] += m_counts[k];
+    }
     const double limit = std::ldexp(static_cast<double>(counts.size()), m_scale);
     Histogram histogram = Histogram::ofParts(limit, std::move(counts), false);
     histogram.pack();

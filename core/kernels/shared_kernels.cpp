@@ -1,5 +1,7 @@
 #include "core/kernels/shared_kernels.h"
 
+#include "core/kernels/latency_plan.h"
+
 #include <algorithm>
 #include <functional>
 #include <unordered_map>

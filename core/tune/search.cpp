@@ -31,9 +31,9 @@ public:
 
     Result<Front> run()
     {
-        HALFTONE_TRY(std::optional<Network> sketch, m_oracle.sketch(part(0, 0.05)));
+        HALFTONE_TRY(const std::optional<Network> sketch, m_oracle.sketch(part(0, 0.05)));
         if (sketch) {
-            begin(*std::move(sketch));
+            begin(*sketch);
         } else {
             HALFTONE_TRY(Network network, m_oracle.profile(part(0, 0.1)));
             begin(std::move(network));
