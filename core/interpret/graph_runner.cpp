@@ -6,6 +6,7 @@
 #include "core/infer/shown_outputs.h"
 #include "core/interpret/run_memory.h"
 #include "core/kernels/buffer.h"
+#include "core/kernels/same_operation.h"
 #include "core/ops/close_shapes.h"
 #include "core/ops/infer_shape.h"
 #include "core/tensor/elements.h"
@@ -195,7 +196,7 @@ std::vector<Tensor> GraphRunner::constantsOf(NodeId id, const Values &values) co
     for (const Entry &entry : m_graph.inputs(id)) {
         const Tensor &constant = m_constants[entry.node];
         const bool holds = isSet(constant) && !values[entry.node].empty()
-            && areSame(constant, values[entry.node][entry.output]);
+            && kernels::areSame(constant, values[entry.node][entry.output]);
         constants.push_back(holds ? constant : Tensor());
     }
     return constants;
@@ -227,12 +228,9 @@ Result<void> GraphRunner::prepareAll(const Setting &setting, const Values &value
 Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, kernels::Operation operation)
 {
     std::vector<Prepared> &kept = m_prepared[id];
-    for (Prepared &prepared : kept) {
-        if (prepared.operation.op == operation.op && prepared.operation.inputs == operation.inputs
-            && prepared.operation.outputs == operation.outputs
-            && std::ranges::equal(prepared.operation.constants, operation.constants, areSame))
+    for (Prepared &prepared : kept)
+        if (kernels::areSame(prepared.operation, operation))
             return &prepared;
-    }
     Error refusal = unsupported({}, "no backend");
     for (const auto &backend : m_backends) {
         auto kernel = backend->prepare(operation);

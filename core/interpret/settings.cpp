@@ -4,6 +4,7 @@
 #include "core/infer/node_types.h"
 #include "core/infer/static_shapes.h"
 #include "core/kernels/buffer.h"
+#include "core/kernels/same_operation.h"
 
 #include <algorithm>
 
@@ -32,11 +33,6 @@ bool holds(const Shape &pattern, const Shape &shape)
 bool isSet(const Tensor &tensor)
 {
     return tensor.dtype() != DType::Unknown;
-}
-
-bool areSame(const Tensor &a, const Tensor &b)
-{
-    return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
 }
 
 std::vector<kernels::TensorDesc> describe(std::span<const Shape> shapes, std::span<const DType> types)
@@ -158,7 +154,7 @@ Result<const Setting *> Settings::of(std::span<const Tensor> variables, std::spa
     // What is fed in a parameter's place may hold other values, and shapes may follow from those.
     std::vector<bool> holds(constants.size());
     for (std::size_t id = 0; id < holds.size(); ++id)
-        holds[id] = isSet(constants[id]) && areSame(constants[id], variables[id]);
+        holds[id] = isSet(constants[id]) && kernels::areSame(constants[id], variables[id]);
     if (key == m_key && holds == m_holds)
         return &m_last;
     std::unordered_map<std::string, Shape> known;

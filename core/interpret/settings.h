@@ -14,8 +14,6 @@ namespace halftone::interpret {
 
 /// Has it a value?
 bool isSet(const tensor::Tensor &tensor);
-/// The same bytes in memory: those of one tensor and its copies.
-bool areSame(const tensor::Tensor &a, const tensor::Tensor &b);
 
 /// `shapes` and `types` side by side; empty when a shape is open.
 std::vector<kernels::TensorDesc> describe(std::span<const tensor::Shape> shapes,

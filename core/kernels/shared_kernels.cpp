@@ -1,6 +1,7 @@
 #include "core/kernels/shared_kernels.h"
 
 #include "core/kernels/latency_plan.h"
+#include "core/kernels/same_operation.h"
 
 #include <algorithm>
 #include <functional>
@@ -17,18 +18,6 @@ struct Held
     Operation operation;
     std::unique_ptr<Kernel> kernel;
 };
-
-bool isSameInMemory(const Tensor &a, const Tensor &b)
-{
-    return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
-}
-
-bool areSame(const Operation &a, const Operation &b)
-{
-    return a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs && a.readOutputs == b.readOutputs
-        && a.seed == b.seed && a.accumulator == b.accumulator
-        && std::ranges::equal(a.constants, b.constants, isSameInMemory);
-}
 
 /// What tells most operations of a network apart.
 std::size_t hashOf(const Operation &operation)

@@ -40,21 +40,22 @@ public:
         }
         // Without float32 there is nothing to give.
         HALFTONE_CHECK(evaluate(m_front.surrogate().widest(), Origin::Float32));
-        HALFTONE_TRY(m_front.stoppedBy, searchOn(sketch.has_value()));
+        HALFTONE_TRY(m_front.stoppedBy, searchOn(sketch ? &*sketch : nullptr));
         tell();
         return std::move(m_front);
     }
 
 private:
-    Result<StoppedBy> searchOn(bool isSketch)
+    /// sketch  of what was begun with; null: it was the whole network
+    Result<StoppedBy> searchOn(const Network *sketch)
     {
         const auto stopped = [this](const Error &error) -> Result<StoppedBy> {
             if (error.code != Errc::Cancelled)
                 return error;
             return m_progress.stopped() ? StoppedBy::Cancelled : StoppedBy::Time;
         };
-        if (isSketch)
-            if (const auto done = fillSketch(); !done.ok())
+        if (sketch != nullptr)
+            if (const auto done = fill(*sketch); !done.ok())
                 return stopped(done.error());
         if (m_settings.onlyFastest && m_settings.limit) {
             const auto isFound = tryFastest();
@@ -75,21 +76,20 @@ private:
     {
         m_front.groups = std::move(network.groups);
         m_front.links = std::move(network.links);
-        m_wideMs = network.wideMs;
         tell();
     }
 
     /// The ends that a sketch knows, then all groups and labels; what was measured goes on with these.
-    Result<void> fillSketch()
+    Result<void> fill(const Network &sketch)
     {
         HALFTONE_CHECK(measureLowest());
         HALFTONE_CHECK(checkTime());
         HALFTONE_TRY(Network network, m_oracle.profile(part(0.05, 0.05)));
-        const std::vector<Group> sketched = std::exchange(m_front.groups, std::move(network.groups));
+        m_front.groups = std::move(network.groups);
         m_front.links = std::move(network.links);
-        const double measure = network.wideMs / m_wideMs;
+        const double measure = network.wideMs / sketch.wideMs;
         for (Point &point : m_front.points) {
-            point.labels = relabelled(point.labels, sketched, m_front.groups);
+            point.labels = relabelled(point.labels, sketch.groups, m_front.groups);
             point.predicted = m_front.predict(point.labels);
             point.measured->milliseconds *= measure;
             for (double &end : point.measured->ci95)
@@ -457,7 +457,6 @@ private:
     const Told &m_told;
     Front m_front;
     std::set<Labels> m_confirmed; ///< timed twice
-    double m_wideMs = 1; ///< of the network that the search began with
     bool m_areConversionsTimed = false;
     Clock::time_point m_start = Clock::now();
 };
