@@ -2,6 +2,7 @@
 #include "core/plan/plan_edit.h"
 #include "core/plan/simplify.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/deferred.h"
 
 #include <cmath>
 #include <cstring>
@@ -110,6 +111,32 @@ Tensor tensorOf(const std::vector<float> &values, tensor::Shape shape)
     return Tensor::owning(DType::F32, std::move(shape), std::move(bytes));
 }
 
+/// float32, each element times its channel's scale.
+Result<Tensor> scaled(const Tensor &weight, const ChannelPlace &place, const std::vector<float> &scale)
+{
+    HALFTONE_TRY(const Tensor wide, tensor::castTo(weight, DType::F32));
+    // All weights of a network come by here: elements are read where they lie, however they lie, and written once.
+    const std::byte *from = wide.bytes().data();
+    const std::size_t size = wide.byteCount();
+    const std::shared_ptr<std::byte> bytes = tensor::newBytes(size);
+    std::byte *to = bytes.get();
+    const std::size_t channelsOfGroup = place.channels / place.groups;
+    for (std::size_t group = 0; group < place.groups; ++group) {
+        for (std::size_t row = 0; row < place.rowsOfGroup; ++row) {
+            for (std::size_t c = 0; c < channelsOfGroup; ++c) {
+                const float factor = scale[group * channelsOfGroup + c];
+                for (std::size_t k = 0; k < place.inner; ++k, from += sizeof(float), to += sizeof(float)) {
+                    float value = 0;
+                    std::memcpy(&value, from, sizeof value);
+                    value *= factor;
+                    std::memcpy(to, &value, sizeof value);
+                }
+            }
+        }
+    }
+    return Tensor(DType::F32, weight.shape(), std::span(bytes.get(), size), bytes);
+}
+
 struct Folded
 {
     Tensor weight;
@@ -120,25 +147,14 @@ Result<std::shared_ptr<const Folded>> foldInto(const Tensor &weight, DType type,
                                                const ChannelPlace &place, const ops::BatchNorm &norm,
                                                const Statistics &statistics)
 {
-    HALFTONE_TRY(std::vector<float> weights, floats(weight));
     HALFTONE_TRY(ScaleShift change, scaleShift(norm, statistics));
-    const std::size_t channelsOfGroup = place.channels / place.groups;
-    float *at = weights.data();
-    for (std::size_t group = 0; group < place.groups; ++group) {
-        for (std::size_t row = 0; row < place.rowsOfGroup; ++row) {
-            for (std::size_t c = 0; c < channelsOfGroup; ++c, at += place.inner) {
-                const float scale = change.scale[group * channelsOfGroup + c];
-                for (std::size_t k = 0; k < place.inner; ++k)
-                    at[k] *= scale;
-            }
-        }
-    }
+    HALFTONE_TRY(const Tensor weights, scaled(weight, place, change.scale));
     if (bias != nullptr) {
         HALFTONE_TRY(const std::vector<float> old, floats(*bias));
         for (std::size_t c = 0; c < place.channels; ++c)
             change.shift[c] += old[c] * change.scale[c];
     }
-    HALFTONE_TRY(Tensor rounded, tensor::castTo(tensorOf(weights, weight.shape()), type));
+    HALFTONE_TRY(Tensor rounded, tensor::castTo(weights, type));
     return std::make_shared<const Folded>(
         Folded{std::move(rounded),
                tensorOf(change.shift, tensor::Shape({static_cast<std::int64_t>(place.channels)}))});

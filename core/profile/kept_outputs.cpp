@@ -78,6 +78,13 @@ std::vector<bool> worthKeeping(const graph::Graph &graph, const KeptPlan &plan)
     return isKept;
 }
 
+bool haveSameHeads(const graph::Graph &a, const KeptPlan &ofA, const graph::Graph &b, const KeptPlan &ofB)
+{
+    return std::ranges::equal(a.heads(), b.heads(), [&](const graph::Entry &x, const graph::Entry &y) {
+        return ofA.keys[x.node] == ofB.keys[y.node] && x.output == y.output;
+    });
+}
+
 /// Squares of errors and of values of one output, by batch.
 struct Energies
 {
@@ -147,6 +154,7 @@ private:
         KeptPlan reference{};
         KeptPlan lowered{};
         std::unordered_set<Key> kept{}; ///< values of the reference that are worth it
+        std::unordered_set<Key> shared{}; ///< of these what the other model reads, where anything differs
         std::vector<LayerCompare::Heads> heads{}; ///< by batch
         std::mutex telling{};
         std::size_t done = 0; ///< batches
@@ -209,6 +217,11 @@ Result<bool> KeptOutputs::Impl::plan(Run &run, std::size_t memoryLimit)
     for (const NodeId id : run.reference.order)
         if (isKept[id] && run.kept.insert(run.reference.keys[id]).second)
             bytes += run.reference.bytes[id];
+    // Of values that nobody wants yet there are gigabytes: they are kept when they are computed a second time.
+    if (!haveSameHeads(m_model.graph, run.reference, run.models.other.graph, run.lowered))
+        for (const Key key : run.lowered.keys)
+            if (run.kept.contains(key))
+                run.shared.insert(key);
     const std::size_t inHand = m_threads
         * (std::max(reference.peakBytes(), lowered.peakBytes())
            + bytesAroundANode(m_model.graph, run.reference));
@@ -264,9 +277,9 @@ Result<void> KeptOutputs::Impl::computeBatch(Run &run, unsigned thread, std::siz
     const Progress quiet{run.progress.stop, {}};
     LayerCompare::Heads &heads = run.heads[m_order[place]];
     HALFTONE_TRY(heads.reference,
-                 headsOf(m_references[thread], m_model.graph, run.reference, run.kept, place, quiet));
+                 headsOf(m_references[thread], m_model.graph, run.reference, run.shared, place, quiet));
     HALFTONE_TRY(heads.other,
-                 headsOf(run.others[thread], run.models.other.graph, run.lowered, {}, place, quiet));
+                 headsOf(run.others[thread], run.models.other.graph, run.lowered, run.kept, place, quiet));
     const std::scoped_lock guard(run.telling);
     run.progress.tell(static_cast<double>(++run.done) / static_cast<double>(m_batches.size()), "comparing");
     return {};

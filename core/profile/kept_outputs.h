@@ -16,8 +16,8 @@ struct Sample
 };
 
 /// What the outputs lose, for one reference and one set of batches, of many models that differ a little: KeptCompare without layers. Values of
-/// the reference are kept, of as many batches as the memory limit allows, and of another model only what lies behind a difference is
-/// computed. Batches are computed side by side, one a thread, with kernels of one thread, so that values are the same with any number of
+/// the reference that are wanted a second time are kept, of as many batches as the memory limit allows, and of another model only what lies
+/// behind a difference is computed. Batches are computed side by side, one a thread, with kernels of one thread, so that values are the same with any number of
 /// threads. For one thread at a time.
 class KeptOutputs
 {

@@ -113,6 +113,7 @@ struct LatencyMeter::Kept
         }
         return plan;
     }
+    bool isNative(tensor::DType type) const { return maker->backend().support(type) == kernels::Support::Native; }
     bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
     {
         return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads;
@@ -148,12 +149,23 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
     return {};
 }
 
+Result<void> LatencyMeter::prepare(const Snapshot &snapshot, const LatencyOptions &options,
+                                   const Progress &progress)
+{
+    HALFTONE_CHECK(keepWide(snapshot, options, progress));
+    if (!m_kept->isNative(snapshot.policy->target))
+        return {};
+    HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, true));
+    static_cast<void>(mixed);
+    return {};
+}
+
 Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const LatencyOptions &options,
                                              const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     LatencyFigures figures;
-    figures.native = m_kept->maker->backend().support(snapshot.policy->target) == kernels::Support::Native;
+    figures.native = m_kept->isNative(snapshot.policy->target);
     const auto part = [&progress](double from, double share) {
         return Progress{progress.stop, [&progress, from, share](double done, std::string_view what) {
                             progress.tell(from + share * done, what);

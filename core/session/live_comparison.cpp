@@ -158,6 +158,16 @@ struct LiveComparison::Kept
 LiveComparison::LiveComparison() = default;
 LiveComparison::~LiveComparison() = default;
 
+Result<void> LiveComparison::prepare(const Snapshot &snapshot, const jobs::CompareOptions &options,
+                                     const Progress &progress)
+{
+    if (!m_kept || m_kept->source != snapshot.source || !isSameData(m_kept->options, options)) {
+        m_kept = nullptr;
+        HALFTONE_TRY(m_kept, Kept::create(snapshot, options, progress));
+    }
+    return m_kept->judgeBy(options.examples);
+}
+
 Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
                                                      const jobs::CompareOptions &options,
                                                      const Progress &progress,
@@ -179,11 +189,7 @@ Result<jobs::CompareOutcome> LiveComparison::compared(const Snapshot &snapshot,
                                                       const jobs::InterimOutcome &interim)
 {
     const auto start = std::chrono::steady_clock::now();
-    if (!m_kept || m_kept->source != snapshot.source || !isSameData(m_kept->options, options)) {
-        m_kept = nullptr;
-        HALFTONE_TRY(m_kept, Kept::create(snapshot, options, progress));
-    }
-    HALFTONE_CHECK(m_kept->judgeBy(options.examples));
+    HALFTONE_CHECK(prepare(snapshot, options, progress));
     HALFTONE_TRY(profile::ComparedModels models,
                  comparedPair(snapshot.source->model, *snapshot.converted, progress));
     const auto outcomeOf = [&](profile::KeptCompare::Answer answer) -> Result<jobs::CompareOutcome> {

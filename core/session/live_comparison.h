@@ -20,6 +20,10 @@ public:
     LiveComparison(const LiveComparison &) = delete;
     LiveComparison &operator=(const LiveComparison &) = delete;
 
+    /// Reads the examples, which the next comparison of this source with these options then has. fails: as compare()
+    Result<void> prepare(const Snapshot &snapshot, const jobs::CompareOptions &options,
+                         const Progress &progress = {});
+
     /// The source against its conversion, with the figures of compareModels() bit for bit. Examples are read once, as long as
     /// source and options (but for `isolated`) are those of the last call. Needs: a conversion.
     /// interim  is given the figures over the first examples, then over more of them, then isolated effects layer by layer

@@ -1,11 +1,16 @@
 #include "core/tune/model_oracle.h"
 
+#include "core/base/guarded.h"
+#include "core/base/share_work.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
 #include "core/session/derive.h"
 #include "core/session/result_basis.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -62,8 +67,19 @@ struct ModelOracle::State
 
     const graph::Graph &graph() const { return task.source->model.graph; }
 
+    /// Parameters are cast once, not with every example. They become what a cast makes of them.
+    void letParametersBeCast(policy::Policy &policy) const
+    {
+        const bool isTyped = policy.mode.value_or(policy::Mode::Typed) == policy::Mode::Typed;
+        if (!isTyped || policy.castParams || dialect::of(graph()).storesCastParameters())
+            return;
+        policy.castParams = true;
+        policy.clamp = policy.clamp.value_or(false);
+    }
+
     Result<session::Snapshot> snapshotOf(policy::Policy policy, const Progress &progress)
     {
+        letParametersBeCast(policy);
         session::Snapshot snapshot;
         snapshot.revision = ++revision;
         snapshot.source = task.source;
@@ -100,6 +116,23 @@ struct ModelOracle::State
         return {};
     }
 
+    /// Makes plans on one thread and reads the examples on others: only what is timed needs the machine for itself.
+    Result<void> prepare(const session::Snapshot &narrow, const Progress &progress)
+    {
+        std::array<Result<void>, 2> done;
+        std::atomic<std::size_t> next = 0;
+        shareWork(2, [&](unsigned thread) {
+            const Progress own = thread == 0 ? progress : Progress{progress.stop, {}};
+            for (std::size_t k = next++; k < done.size(); k = next++)
+                done[k] = guarded([&] {
+                    return k == 0 ? meter.prepare(narrow, task.latency, own)
+                                  : comparison.prepare(narrow, task.compare, own);
+                });
+        });
+        HALFTONE_CHECK(done[0]);
+        return done[1];
+    }
+
     /// All as the policy lowers it, and float32 beside it: once.
     Result<void> timeNarrow(const Progress &progress)
     {
@@ -108,6 +141,7 @@ struct ModelOracle::State
         progress.tell(0, "timing each layer in each type");
         HALFTONE_TRY(const session::Snapshot narrow, snapshotOf(*task.policy, progress));
         lowest = narrow.converted;
+        HALFTONE_CHECK(prepare(narrow, progress));
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
         HALFTONE_TRY(session::LatencyFigures figures, timed(narrow, progress));
         if (!figures.native)
@@ -154,7 +188,7 @@ struct ModelOracle::State
 
     Result<session::LatencyFigures> timed(const session::Snapshot &snapshot, const Progress &progress)
     {
-        const session::LatencyOptions options = optionsFor(kTimedSeconds, 5, 40);
+        const session::LatencyOptions options = optionsFor(kTimedSeconds, kFewestPairs, 40);
         HALFTONE_TRY(session::LatencyFigures figures, meter.measure(snapshot, options, progress));
         if (figures.native && options.settings.repeats >= kFewestPairs)
             known.emplace_back(*snapshot.policy, forAnotherMedian(figures.versus));

@@ -1,12 +1,27 @@
 #include "core/backends/onednn/emitter.h"
 
-#include "core/base/memory.h"
+#include "core/kernels/buffer.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 namespace halftone::backends::onednn {
+namespace {
+
+/// The elements where they lie, which may be gigabytes of a table, or aligned ones. An address even where there are none.
+Result<std::shared_ptr<const tensor::Tensor>> whereItIs(const tensor::Tensor &constant)
+{
+    if (constant.byteCount() == 0) {
+        HALFTONE_TRY(const kernels::Buffer none, kernels::allocate(kernels::descOf(constant)));
+        return std::make_shared<const tensor::Tensor>(none.tensor);
+    }
+    HALFTONE_TRY(tensor::Tensor held, kernels::readable(constant));
+    return std::make_shared<const tensor::Tensor>(std::move(held));
+}
+
+} // namespace
+
 Emitter::Emitter(const plan::PlanGraph &graph, kernels::PlanCache *cache, Format format,
                  PackedWeights *packed)
     : m_graph(graph)
@@ -109,13 +124,8 @@ Result<Place> Emitter::read(plan::ValueId value)
         if (!m_graph.isConstant(value))
             return unsupported(m_graph.values[value].name, "a value that nothing computes");
         const tensor::Tensor &tensor = *m_graph.values[value].constant;
-        auto bytes = std::make_shared<Packed>();
-        bytes->bytes = tensor.bytes().size();
-        bytes->memory = allocatePages(bytes->bytes);
-        if (!bytes->memory)
-            return outOfMemory(bytes->bytes, "a constant");
-        std::memcpy(bytes->memory.get(), tensor.bytes().data(), bytes->bytes);
-        const BufferId buffer = m_program->addConstant(bytes, bytes->memory.get(), bytes->bytes);
+        HALFTONE_TRY(const auto held, whereItIs(tensor));
+        const BufferId buffer = m_program->addConstant(held, held->bytes().data(), held->byteCount());
         m_locations[value] = {{plainDescOf(value), buffer}, {}, true, true};
     }
     return m_locations[value].place;
