@@ -1,6 +1,6 @@
 #include "core/calibration/bin_values.h"
 
-#include "core/calibration/vector_loops.h"
+#include "core/base/vector_loops.h"
 
 #include <array>
 #include <cmath>

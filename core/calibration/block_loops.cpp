@@ -1,6 +1,6 @@
 #include "core/calibration/block_loops.h"
 
-#include "core/calibration/vector_loops.h"
+#include "core/base/vector_loops.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 
 #include "core/calibration/quick_divergence.h"
 #include "core/calibration/vector_log.h"
-#include "core/calibration/vector_loops.h"
+#include "core/base/vector_loops.h"
 
 #include <algorithm>
 #include <cmath>

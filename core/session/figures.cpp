@@ -149,15 +149,14 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
     return {};
 }
 
-Result<void> LatencyMeter::prepare(const Snapshot &snapshot, const LatencyOptions &options,
+Result<bool> LatencyMeter::prepare(const Snapshot &snapshot, const LatencyOptions &options,
                                    const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     if (!m_kept->isNative(snapshot.policy->target))
-        return {};
+        return false;
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, true));
-    static_cast<void>(mixed);
-    return {};
+    return mixed != nullptr;
 }
 
 Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const LatencyOptions &options,

@@ -28,8 +28,9 @@ public:
     LatencyMeter(const LatencyMeter &) = delete;
     LatencyMeter &operator=(const LatencyMeter &) = delete;
 
-    /// Makes the plans that the next measurement of this snapshot needs, and keeps them. fails: as measure()
-    Result<void> prepare(const Snapshot &snapshot, const LatencyOptions &options, const Progress &progress = {});
+    /// Makes the plans that the next measurement of this snapshot needs, and keeps them. gives: whether the machine computes in the target
+    /// type; else only float32's plan is made. fails: as measure()
+    Result<bool> prepare(const Snapshot &snapshot, const LatencyOptions &options, const Progress &progress = {});
     /// The converted model against the source, in turns. Where the target type is emulated only the source is measured, since
     /// times of an emulation say nothing: `native` is then false.
     /// fails: Unsupported for a backend without latency plans; BadInput when inputs' shapes are not known, naming one; Cancelled

@@ -119,18 +119,25 @@ struct ModelOracle::State
     /// Makes plans on one thread and reads the examples on others: only what is timed needs the machine for itself.
     Result<void> prepare(const session::Snapshot &narrow, const Progress &progress)
     {
-        std::array<Result<void>, 2> done;
-        std::atomic<std::size_t> next = 0;
-        shareWork(2, [&](unsigned thread) {
-            const Progress own = thread == 0 ? progress : Progress{progress.stop, {}};
-            for (std::size_t k = next++; k < done.size(); k = next++)
-                done[k] = guarded([&] {
-                    return k == 0 ? meter.prepare(narrow, task.latency, own)
-                                  : comparison.prepare(narrow, task.compare, own);
-                });
+        Result<bool> isNative = false;
+        Result<void> areRead;
+        std::atomic<unsigned> next = 0;
+        shareWork(2, [&](unsigned) {
+            for (unsigned part = next++; part < 2; part = next++) {
+                const Progress quiet{progress.stop, {}};
+                if (part == 0)
+                    isNative = guarded([&] { return meter.prepare(narrow, task.latency, quiet); });
+                else
+                    areRead = guarded([&] { return comparison.prepare(narrow, task.compare, quiet); });
+            }
         });
-        HALFTONE_CHECK(done[0]);
-        return done[1];
+        HALFTONE_TRY(const bool canBeTimed, std::move(isNative));
+        if (!canBeTimed)
+            return unsupported(Field::Target,
+                               std::string(tensor::nameOf(task.policy->target))
+                                   + ", which this machine emulates: its times say nothing",
+                               "a type that it computes in");
+        return areRead;
     }
 
     /// All as the policy lowers it, and float32 beside it: once.
@@ -143,17 +150,13 @@ struct ModelOracle::State
         lowest = narrow.converted;
         HALFTONE_CHECK(prepare(narrow, progress));
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
-        HALFTONE_TRY(session::LatencyFigures figures, timed(narrow, progress));
-        if (!figures.native)
-            return unsupported(Field::Target,
-                               std::string(tensor::nameOf(task.policy->target))
-                                   + ", which this machine emulates: its times say nothing",
-                               "a type that it computes in");
         if (!isResumed) {
-            wideMs = figures.versus.medianMs;
-            HALFTONE_TRY(figures, timed(narrow, progress));
-            wideMs = figures.versus.medianMs;
+            HALFTONE_TRY(const profile::Versus once, meter.versus(narrow, optionsFor(0, 2, 2), progress));
+            wideMs = once.medianMs;
         }
+        HALFTONE_TRY(session::LatencyFigures figures, timed(narrow, progress));
+        if (!isResumed)
+            wideMs = figures.versus.medianMs;
         byDevice = figures.versus.byDevice;
         narrowTimes = std::move(figures);
         return {};
@@ -190,8 +193,7 @@ struct ModelOracle::State
     {
         const session::LatencyOptions options = optionsFor(kTimedSeconds, kFewestPairs, 40);
         HALFTONE_TRY(session::LatencyFigures figures, meter.measure(snapshot, options, progress));
-        if (figures.native && options.settings.repeats >= kFewestPairs)
-            known.emplace_back(*snapshot.policy, forAnotherMedian(figures.versus));
+        known.emplace_back(*snapshot.policy, forAnotherMedian(figures.versus));
         return figures;
     }
 

@@ -141,7 +141,7 @@ Result<Place> Emitter::constant(const tensor::Tensor &tensor, const Desc &view, 
     std::shared_ptr<const Packed> packed;
     if (m_cache != nullptr) {
         HALFTONE_TRY(packed, m_cache->get<Packed>("pack" + packingName(view, desc), {tensor}, [&] {
-            return pack(tensor, view, desc);
+            return pack(tensor, view, desc, allocateTogether);
         }));
     } else if (m_packed != nullptr) {
         HALFTONE_TRY(packed, m_packed->get(tensor, view, desc));

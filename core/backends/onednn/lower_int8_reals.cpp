@@ -88,7 +88,8 @@ Result<Place> weightsOf(Emitter &emitter, const tensor::Tensor &codes, const Des
             const auto begin = (output * channels.inputs + first) * channels.each;
             std::copy_n(codes.bytes().begin() + begin, (last - first) * channels.each, bytes.begin() + begin);
         }
-        return pack(tensor::Tensor::owning(tensor::DType::I8, codes.shape(), std::move(bytes)), plain, desc);
+        return pack(tensor::Tensor::owning(tensor::DType::I8, codes.shape(), std::move(bytes)), plain, desc,
+                    allocateTogether);
     });
 }
 

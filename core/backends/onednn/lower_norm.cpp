@@ -1,3 +1,4 @@
+#include "core/backends/onednn/loops/channel_norm_kernel.h"
 #include "core/backends/onednn/loops/mean_square_kernel.h"
 #include "core/backends/onednn/lower.h"
 
@@ -23,6 +24,36 @@ Result<Place> readFloats(Emitter &emitter, plan::ValueId value, dnnl::memory::di
     return emitter.readAs(value, plainDesc({count}, Type::f32));
 }
 
+constexpr std::int64_t kWorthOwnNorm = 16; // elements of a channel, side by side
+
+std::int64_t placesOf(const tensor::Shape &shape)
+{
+    std::int64_t places = 1;
+    for (std::size_t axis = 2; axis < shape.rank(); ++axis)
+        places *= shape[axis];
+    return places;
+}
+
+/// Of data that lies channel by channel.
+Result<void> normaliseChannels(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm,
+                               const Place &source)
+{
+    const kernels::TensorDesc &data = emitter.desc(node.inputs[0]);
+    const ChannelNorm channels{
+        data.shape[0],  data.shape[1], placesOf(data.shape), static_cast<float>(norm.epsilon),
+        !norm.fixGamma, data.dtype};
+    std::vector<BufferId> inputs{source.buffer};
+    for (const std::size_t input : {2, 3, 4, 1}) {
+        if (input == 1 && norm.fixGamma)
+            continue;
+        HALFTONE_TRY(const Place values, readFloats(emitter, node.inputs[input], data.shape[1]));
+        inputs.push_back(values.buffer);
+    }
+    const Place result = emitter.writeOver(node.outputs[0], source.desc, node.inputs[0], source);
+    emitter.addKernel(channelNormKernel(channels), std::move(inputs), {result.buffer});
+    return {};
+}
+
 } // namespace
 
 Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm)
@@ -37,6 +68,9 @@ Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const 
     if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
         return unsupported("plan", "normalisation into another type");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    if (source.desc == plainDesc(dimsOf(shape), type) && node.post.empty()
+        && placesOf(shape) >= kWorthOwnNorm)
+        return normaliseChannels(emitter, node, norm, source);
     normalization_flags flags = normalization_flags::use_global_stats | normalization_flags::use_shift;
     if (!norm.fixGamma)
         flags = flags | normalization_flags::use_scale;

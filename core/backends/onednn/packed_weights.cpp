@@ -1,6 +1,5 @@
 #include "core/backends/onednn/packed_weights.h"
 
-#include "core/backends/onednn/scratch.h"
 #include "core/base/memory.h"
 #include "core/kernels/buffer.h"
 
@@ -29,11 +28,12 @@ std::string textOf(const Desc &desc)
 
 } // namespace
 
-Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const Desc &from, const Desc &to)
+Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const Desc &from, const Desc &to,
+                                           Allocate *allocate)
 {
     auto packed = std::make_shared<Packed>();
     packed->bytes = to.get_size();
-    packed->memory = allocatePages(packed->bytes);
+    packed->memory = allocate(packed->bytes);
     if (!packed->memory)
         return outOfMemory(packed->bytes, "weights");
     HALFTONE_TRY(const tensor::Tensor unpacked, kernels::readable(tensor));

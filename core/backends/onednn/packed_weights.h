@@ -2,6 +2,7 @@
 
 #include "core/backends/onednn/dnnl_common.h"
 #include "core/backends/onednn/packed.h"
+#include "core/backends/onednn/scratch.h"
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
@@ -12,8 +13,13 @@
 
 namespace halftone::backends::onednn {
 
-/// from, to  what describes the tensor's bytes, and those wanted. fails: Unsupported without memory or a reorder
-Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const Desc &from, const Desc &to);
+using Allocate = std::shared_ptr<std::byte>(std::size_t bytes);
+
+/// from, to  what describes the tensor's bytes, and those wanted
+/// allocate  allocateTogether for what is timed
+/// fails: Unsupported without memory or a reorder
+Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const Desc &from, const Desc &to,
+                                           Allocate *allocate = allocatePages);
 
 std::string packingName(const Desc &from, const Desc &to);
 

@@ -8,11 +8,62 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <mutex>
 
 namespace halftone::backends::onednn {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kLine = 64;
+
+#ifdef HALFTONE_SANITIZED
+constexpr bool kSharesPages = false; // what runs over the end of its memory is to be seen
+#else
+constexpr bool kSharesPages = true;
+#endif
+
+std::shared_ptr<std::byte> ownPages(std::size_t bytes)
+{
+    const std::size_t unit = bytes >= kHugePage ? kHugePage : kPage;
+    const std::size_t rounded = std::max((bytes + unit - 1) / unit, std::size_t{1}) * unit;
+    void *memory = std::aligned_alloc(unit, rounded);
+    if (memory == nullptr)
+        return nullptr;
+    madvise(memory, rounded, MADV_HUGEPAGE); // where it cannot be done, small pages do
+    return {static_cast<std::byte *>(memory), [](std::byte *start) { std::free(start); }};
+}
+
+/// Lie one behind another. A block goes with the last piece in it.
+class SmallPieces
+{
+public:
+    std::shared_ptr<std::byte> take(std::size_t bytes)
+    {
+        const std::size_t unit = bytes >= kPage ? kPage : kLine;
+        const std::scoped_lock guard(m_mutex);
+        std::shared_ptr<std::byte> block = m_block.lock();
+        std::size_t at = (m_used + unit - 1) / unit * unit;
+        if (block == nullptr || at + bytes > kBlock) {
+            block = ownPages(kBlock);
+            if (block == nullptr)
+                return nullptr;
+            m_block = block;
+            at = 0;
+        }
+        m_used = at + std::max(bytes, kLine);
+        return {block, block.get() + at};
+    }
+
+private:
+    static constexpr std::size_t kBlock = 2 * kHugePage;
+
+    std::mutex m_mutex;
+    std::weak_ptr<std::byte> m_block;
+    std::size_t m_used = 0; ///< of it
+};
+
+SmallPieces s_smallPieces;
 
 struct ThreadScratch
 {
@@ -34,17 +85,17 @@ ThreadScratch *freeScratch()
 
 std::shared_ptr<std::byte> allocatePages(std::size_t bytes)
 {
-    const std::size_t unit = bytes >= kHugePage ? kHugePage : std::size_t{4096};
-    const std::size_t rounded = std::max((bytes + unit - 1) / unit, std::size_t{1}) * unit;
     if (bytes >= kLargeRequest && bytes > availableMemory())
         return nullptr;
     if (FrugalMemory::wants(bytes))
         return FrugalMemory::newPages(bytes);
-    void *memory = std::aligned_alloc(unit, rounded);
-    if (memory == nullptr)
-        return nullptr;
-    madvise(memory, rounded, MADV_HUGEPAGE); // where it cannot be done, small pages do
-    return {static_cast<std::byte *>(memory), [](std::byte *start) { std::free(start); }};
+    return ownPages(bytes);
+}
+
+std::shared_ptr<std::byte> allocateTogether(std::size_t bytes)
+{
+    const bool isSmall = bytes < kHugePage && kSharesPages && !FrugalMemory::wants(bytes);
+    return isSmall ? s_smallPieces.take(bytes) : allocatePages(bytes);
 }
 
 ScratchLease::ScratchLease(std::size_t bytes)

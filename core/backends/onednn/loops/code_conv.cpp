@@ -350,7 +350,7 @@ Result<std::shared_ptr<const Packed>> packCodeWeights(const CodeConv &conv,
     const std::int64_t bytes = conv.kernel[0] * wordsOf(conv) * kWord; // of an output channel
     auto packed = std::make_shared<Packed>();
     packed->bytes = static_cast<std::size_t>(outputs * (bytes + std::int64_t{sizeof(std::int32_t)}));
-    packed->memory = allocatePages(packed->bytes);
+    packed->memory = allocateTogether(packed->bytes);
     if (!packed->memory)
         return outOfMemory(packed->bytes, "weights");
     std::memset(packed->memory.get(), 0, packed->bytes);

@@ -67,7 +67,7 @@ Result<std::shared_ptr<const Packed>> packPairWeights(const CodeConv &conv,
 {
     auto packed = std::make_shared<Packed>();
     packed->bytes = static_cast<std::size_t>(groupsOf(conv) * groupBytes(conv));
-    packed->memory = allocatePages(packed->bytes);
+    packed->memory = allocateTogether(packed->bytes);
     if (!packed->memory)
         return outOfMemory(packed->bytes, "weights");
     std::memset(packed->memory.get(), 0, packed->bytes);

@@ -459,7 +459,7 @@ Result<std::shared_ptr<const Packed>> winogradWeights(const WinogradConv &shape,
     auto packed = std::make_shared<Packed>();
     packed->bytes
         = static_cast<std::size_t>(geometry.positions * shape.channels * shape.outputs) * sizeof(float);
-    packed->memory = allocatePages(packed->bytes);
+    packed->memory = allocateTogether(packed->bytes);
     if (!packed->memory)
         return outOfMemory(packed->bytes, "weights");
     auto *const to = reinterpret_cast<float *>(packed->memory.get());

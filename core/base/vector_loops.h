@@ -1,8 +1,8 @@
 #pragma once
 
-/// Loops compiled for the vector units there may be. Their files tell the compiler that it may add the lanes of a sum side by
-/// side where `#pragma omp simd` says so (CMakeLists.txt).
-namespace halftone::calibration {
+/// Loops compiled for the vector units there may be. Where a file tells the compiler that it may add the lanes of a sum side by side, it does
+/// so where `#pragma omp simd` says it (CMakeLists.txt).
+namespace halftone {
 
 #ifdef __x86_64__
 /// Needs: Loop::run(arguments…), always inlined.
@@ -40,4 +40,4 @@ auto runFastest(Arguments... arguments)
     return Loop::run(arguments...);
 }
 
-} // namespace halftone::calibration
+} // namespace halftone
