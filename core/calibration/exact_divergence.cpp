@@ -1,8 +1,8 @@
 #include "core/calibration/exact_divergence.h"
 
+#include "core/base/vector_loops.h"
 #include "core/calibration/quick_divergence.h"
 #include "core/calibration/vector_log.h"
-#include "core/base/vector_loops.h"
 
 #include <algorithm>
 #include <cmath>

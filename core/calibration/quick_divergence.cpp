@@ -1,7 +1,7 @@
 #include "core/calibration/quick_divergence.h"
 
-#include "core/calibration/vector_log.h"
 #include "core/base/vector_loops.h"
+#include "core/calibration/vector_log.h"
 
 #include <cmath>
 #include <limits>

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -100,6 +101,8 @@ struct PlanOptions
     std::shared_ptr<PlanCache> cache = {};
     /// The two layouts sum in different orders: whoever needs the same bits from every process says which.
     PlanLayout layout = PlanLayout::Measured;
+    /// Called before layouts are timed: whatever else this process does can end first. Empty: nothing.
+    std::function<void()> beforeTiming = {};
 };
 
 } // namespace halftone::kernels

@@ -3,7 +3,10 @@
 #include "core/plan/simplify.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/deferred.h"
+#include "core/tensor/half_loops.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -111,30 +114,46 @@ Tensor tensorOf(const std::vector<float> &values, tensor::Shape shape)
     return Tensor::owning(DType::F32, std::move(shape), std::move(bytes));
 }
 
-/// float32, each element times its channel's scale.
-Result<Tensor> scaled(const Tensor &weight, const ChannelPlace &place, const std::vector<float> &scale)
+/// Elements of one channel, which lie side by side, times its scale. All weights of a network come by here: they are read where they
+/// lie, however they lie, and written once.
+void scaleRun(DType type, const std::byte *from, std::size_t count, float factor, std::byte *to)
 {
-    HALFTONE_TRY(const Tensor wide, tensor::castTo(weight, DType::F32));
-    // All weights of a network come by here: elements are read where they lie, however they lie, and written once.
-    const std::byte *from = wide.bytes().data();
-    const std::size_t size = wide.byteCount();
+    constexpr std::size_t kAtOnce = 4096;
+    std::array<float, kAtOnce> wide;
+    const std::size_t size = tensor::sizeOf(type);
+    for (std::size_t first = 0; first < count;
+         first += kAtOnce, from += kAtOnce * size, to += kAtOnce * size) {
+        const std::size_t length = std::min(kAtOnce, count - first);
+        if (type == DType::F32)
+            std::memcpy(wide.data(), from, length * size);
+        else
+            tensor::widenHalves(type, from, length, wide.data());
+        for (std::size_t k = 0; k < length; ++k)
+            wide[k] *= factor;
+        if (type == DType::F32)
+            std::memcpy(to, wide.data(), length * size);
+        else
+            tensor::narrowToHalves(wide.data(), length, type, to);
+    }
+}
+
+/// Each element times its channel's scale, rounded once to `type`.
+Result<Tensor> scaled(const Tensor &weight, DType type, const ChannelPlace &place,
+                      const std::vector<float> &scale)
+{
+    const bool isDirect = weight.dtype() == type && (type == DType::F32 || tensor::isHalf(type));
+    HALFTONE_TRY(const Tensor source, tensor::castTo(weight, isDirect ? type : DType::F32));
+    const std::byte *from = source.bytes().data();
+    const std::size_t size = source.byteCount();
     const std::shared_ptr<std::byte> bytes = tensor::newBytes(size);
     std::byte *to = bytes.get();
     const std::size_t channelsOfGroup = place.channels / place.groups;
-    for (std::size_t group = 0; group < place.groups; ++group) {
-        for (std::size_t row = 0; row < place.rowsOfGroup; ++row) {
-            for (std::size_t c = 0; c < channelsOfGroup; ++c) {
-                const float factor = scale[group * channelsOfGroup + c];
-                for (std::size_t k = 0; k < place.inner; ++k, from += sizeof(float), to += sizeof(float)) {
-                    float value = 0;
-                    std::memcpy(&value, from, sizeof value);
-                    value *= factor;
-                    std::memcpy(to, &value, sizeof value);
-                }
-            }
-        }
-    }
-    return Tensor(DType::F32, weight.shape(), std::span(bytes.get(), size), bytes);
+    const std::size_t run = place.inner * tensor::sizeOf(source.dtype());
+    for (std::size_t group = 0; group < place.groups; ++group)
+        for (std::size_t row = 0; row < place.rowsOfGroup; ++row)
+            for (std::size_t c = 0; c < channelsOfGroup; ++c, from += run, to += run)
+                scaleRun(source.dtype(), from, place.inner, scale[group * channelsOfGroup + c], to);
+    return tensor::castTo(Tensor(source.dtype(), weight.shape(), std::span(bytes.get(), size), bytes), type);
 }
 
 struct Folded
@@ -148,15 +167,14 @@ Result<std::shared_ptr<const Folded>> foldInto(const Tensor &weight, DType type,
                                                const Statistics &statistics)
 {
     HALFTONE_TRY(ScaleShift change, scaleShift(norm, statistics));
-    HALFTONE_TRY(const Tensor weights, scaled(weight, place, change.scale));
+    HALFTONE_TRY(Tensor scaledWeight, scaled(weight, type, place, change.scale));
     if (bias != nullptr) {
         HALFTONE_TRY(const std::vector<float> old, floats(*bias));
         for (std::size_t c = 0; c < place.channels; ++c)
             change.shift[c] += old[c] * change.scale[c];
     }
-    HALFTONE_TRY(Tensor rounded, tensor::castTo(weights, type));
     return std::make_shared<const Folded>(
-        Folded{std::move(rounded),
+        Folded{std::move(scaledWeight),
                tensorOf(change.shift, tensor::Shape({static_cast<std::int64_t>(place.channels)}))});
 }
 

@@ -12,9 +12,11 @@ Result<PlanMaker> PlanMaker::create(std::string_view backend, unsigned threads)
     return maker;
 }
 
-Result<std::unique_ptr<kernels::LatencyPlan>> PlanMaker::plan(const infer::TypedModel &model) const
+Result<std::unique_ptr<kernels::LatencyPlan>> PlanMaker::plan(const infer::TypedModel &model,
+                                                              const std::function<void()> &beforeTiming) const
 {
-    HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan, m_backend->plan(model, {m_cache}));
+    HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan,
+                 m_backend->plan(model, {.cache = m_cache, .beforeTiming = beforeTiming}));
     fillInputs(*plan, 1);
     return plan;
 }

@@ -5,6 +5,7 @@
 #include "core/infer/typed_model.h"
 #include "core/kernels/latency_plan.h"
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -21,8 +22,10 @@ public:
 
     const backends::BackendInfo &backend() const { return m_info; }
 
-    /// A plan with plausible values in its inputs, which may outlive this. fails: as kernels::Backend::plan()
-    Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model) const;
+    /// A plan with plausible values in its inputs, which may outlive this. beforeTiming: PlanOptions has it. fails: as
+    /// kernels::Backend::plan()
+    Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model,
+                                                       const std::function<void()> &beforeTiming = {}) const;
 
 private:
     PlanMaker() = default;

@@ -35,10 +35,10 @@ Result<Shapes> shapesOfVariables(const Snapshot &snapshot)
 }
 
 Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model, const Shapes &known,
-                    const policy::Policy &policy)
+                    const policy::Policy &policy, const std::function<void()> &beforeTiming = {})
 {
     HALFTONE_TRY(const infer::TypedModel typed, profile::typedModel(model, known, policy));
-    return maker.plan(typed);
+    return maker.plan(typed, beforeTiming);
 }
 
 /// Int8 operators have names of their own; their steps are told by the names of the source's nodes in them.
@@ -66,6 +66,13 @@ void nameSources(const Snapshot &snapshot, profile::Latency &latency)
         }
         layer.step.nodes = std::move(names);
     }
+}
+
+Progress partOf(const Progress &progress, double from, double share)
+{
+    return {progress.stop, [&progress, from, share](double done, std::string_view what) {
+                progress.tell(from + share * done, what);
+            }};
 }
 
 using Ids = std::unordered_map<std::string_view, graph::NodeId>;
@@ -113,7 +120,33 @@ struct LatencyMeter::Kept
         }
         return plan;
     }
-    bool isNative(tensor::DType type) const { return maker->backend().support(type) == kernels::Support::Native; }
+    bool isNative(tensor::DType type) const
+    {
+        return maker->backend().support(type) == kernels::Support::Native;
+    }
+    /// Layer by layer. Needs: `wide`.
+    /// mixed  is given the converted model's plan, unless its type is emulated
+    Result<LatencyFigures> layers(const Snapshot &snapshot, const LatencyOptions &options,
+                                  std::shared_ptr<kernels::LatencyPlan> &mixed, const Progress &progress)
+    {
+        LatencyFigures figures;
+        figures.native = isNative(snapshot.policy->target);
+        HALFTONE_TRY(figures.fp32,
+                     profile::measureLatency(*wide, options.settings, partOf(progress, 0.1, 0.45)));
+        const auto chip = jobs::chipOf(maker->backend());
+        if (chip)
+            report::addLimits(figures.fp32, *chip);
+        if (!figures.native)
+            return figures;
+        HALFTONE_TRY(mixed, mixedPlan(snapshot, options.keepsPlan));
+        HALFTONE_TRY(figures.mixed,
+                     profile::measureLatency(*mixed, options.settings, partOf(progress, 0.55, 0.45)));
+        if (chip)
+            report::addLimits(figures.mixed, *chip);
+        nameSources(snapshot, figures.mixed);
+        return figures;
+    }
+
     bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
     {
         return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads;
@@ -128,7 +161,7 @@ LatencyMeter::LatencyMeter()
 LatencyMeter::~LatencyMeter() = default;
 
 Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptions &options,
-                                    const Progress &progress)
+                                    const Progress &progress, const std::function<void()> &beforeTiming)
 {
     if (!snapshot.converted)
         return badInput({}, "no conversion to measure");
@@ -143,16 +176,17 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
     }
     if (!m_kept->wide) {
         progress.tell(0, "preparing float32");
-        HALFTONE_TRY(m_kept->wide,
-                     planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy()));
+        HALFTONE_TRY(
+            m_kept->wide,
+            planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), beforeTiming));
     }
     return {};
 }
 
 Result<bool> LatencyMeter::prepare(const Snapshot &snapshot, const LatencyOptions &options,
-                                   const Progress &progress)
+                                   const std::function<void()> &beforeTiming, const Progress &progress)
 {
-    HALFTONE_CHECK(keepWide(snapshot, options, progress));
+    HALFTONE_CHECK(keepWide(snapshot, options, progress, beforeTiming));
     if (!m_kept->isNative(snapshot.policy->target))
         return false;
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, true));
@@ -163,27 +197,22 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
                                              const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
-    LatencyFigures figures;
-    figures.native = m_kept->isNative(snapshot.policy->target);
-    const auto part = [&progress](double from, double share) {
-        return Progress{progress.stop, [&progress, from, share](double done, std::string_view what) {
-                            progress.tell(from + share * done, what);
-                        }};
-    };
-    HALFTONE_TRY(figures.fp32, profile::measureLatency(*m_kept->wide, options.settings, part(0.1, 0.3)));
-    const auto chip = jobs::chipOf(m_kept->maker->backend());
-    if (chip)
-        report::addLimits(figures.fp32, *chip);
-    if (!figures.native)
-        return figures;
-    HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
-    HALFTONE_TRY(figures.mixed, profile::measureLatency(*mixed, options.settings, part(0.4, 0.3)));
-    if (chip)
-        report::addLimits(figures.mixed, *chip);
-    nameSources(snapshot, figures.mixed);
-    HALFTONE_TRY(figures.versus,
-                 profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, part(0.7, 0.3)));
+    std::shared_ptr<kernels::LatencyPlan> mixed;
+    HALFTONE_TRY(LatencyFigures figures, m_kept->layers(snapshot, options, mixed, partOf(progress, 0, 0.7)));
+    if (figures.native) {
+        HALFTONE_TRY(
+            figures.versus,
+            profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, partOf(progress, 0.7, 0.3)));
+    }
     return figures;
+}
+
+Result<LatencyFigures> LatencyMeter::layers(const Snapshot &snapshot, const LatencyOptions &options,
+                                            const Progress &progress)
+{
+    HALFTONE_CHECK(keepWide(snapshot, options, progress));
+    std::shared_ptr<kernels::LatencyPlan> mixed;
+    return m_kept->layers(snapshot, options, mixed, progress);
 }
 
 Result<profile::Versus> LatencyMeter::versus(const Snapshot &snapshot, const LatencyOptions &options,

@@ -5,6 +5,7 @@
 #include "core/base/result.h"
 #include "core/session/snapshot.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -28,14 +29,19 @@ public:
     LatencyMeter(const LatencyMeter &) = delete;
     LatencyMeter &operator=(const LatencyMeter &) = delete;
 
-    /// Makes the plans that the next measurement of this snapshot needs, and keeps them. gives: whether the machine computes in the target
-    /// type; else only float32's plan is made. fails: as measure()
-    Result<bool> prepare(const Snapshot &snapshot, const LatencyOptions &options, const Progress &progress = {});
+    /// Makes the plans that the next measurement of this snapshot needs, and keeps them.
+    /// beforeTiming  called before the first layout is timed: whatever else this process does can end first
+    /// gives: whether the machine computes in the target type; else only float32's plan is made. fails: as measure()
+    Result<bool> prepare(const Snapshot &snapshot, const LatencyOptions &options,
+                         const std::function<void()> &beforeTiming, const Progress &progress = {});
     /// The converted model against the source, in turns. Where the target type is emulated only the source is measured, since
     /// times of an emulation say nothing: `native` is then false.
     /// fails: Unsupported for a backend without latency plans; BadInput when inputs' shapes are not known, naming one; Cancelled
     Result<LatencyFigures> measure(const Snapshot &snapshot, const LatencyOptions &options,
                                    const Progress &progress = {});
+    /// The same without `versus`. Needs and fails: as measure()
+    Result<LatencyFigures> layers(const Snapshot &snapshot, const LatencyOptions &options,
+                                  const Progress &progress = {});
     /// Of the same only how the converted model stands to the source, which takes a third of the time. Needs: a target type that is not
     /// emulated. fails: as measure()
     Result<profile::Versus> versus(const Snapshot &snapshot, const LatencyOptions &options,
@@ -50,7 +56,8 @@ public:
 
 private:
     struct Kept;
-    Result<void> keepWide(const Snapshot &snapshot, const LatencyOptions &options, const Progress &progress);
+    Result<void> keepWide(const Snapshot &snapshot, const LatencyOptions &options, const Progress &progress,
+                          const std::function<void()> &beforeTiming = {});
     std::unique_ptr<Kept> m_kept;
 };
 

@@ -1,7 +1,6 @@
 #include "core/tune/model_oracle.h"
 
 #include "core/base/guarded.h"
-#include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
@@ -10,8 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -23,6 +22,7 @@ constexpr double kTimedSeconds = 0.1; // of each network's steps
 constexpr double kFirstSeconds = 0.1; // of each network in turns with float32, to see where it lies
 constexpr double kVersusSeconds = 0.25; // the same, where it is offered, each time that it is planned
 constexpr std::size_t kPlanned = 2; // times, where it is offered
+constexpr std::size_t kFewestRuns = 5; // of layers
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
 constexpr profile::Sample kGlance{2, std::numeric_limits<double>::infinity()};
 constexpr profile::Sample kSample{8, 0.15}; // 0.6 dB
@@ -58,7 +58,8 @@ struct ModelOracle::State
     bool byDevice = false; ///< whose clock that is, as far as it is known: Measurement::byDevice
     std::uint64_t revision = 0;
     using Known = std::pair<policy::Policy, profile::Versus>;
-    std::vector<Known> known; ///< networks that profile() has timed
+    std::vector<Known> known; ///< networks that timeEnds() has timed
+    session::Snapshot narrow; ///< everything lowered
     std::shared_ptr<const mixed::ConvertedModel>
         lowest; ///< everything lowered: what parameters become is taken from there
     std::shared_ptr<const mixed::ConvertedModel> lowestInt8; ///< the same with int8; null without
@@ -116,21 +117,15 @@ struct ModelOracle::State
         return {};
     }
 
-    /// Makes plans on one thread and reads the examples on others: only what is timed needs the machine for itself.
+    /// Makes plans while the examples are read: only what is timed needs the machine for itself.
     Result<void> prepare(const session::Snapshot &narrow, const Progress &progress)
     {
-        Result<bool> isNative = false;
-        Result<void> areRead;
-        std::atomic<unsigned> next = 0;
-        shareWork(2, [&](unsigned) {
-            for (unsigned part = next++; part < 2; part = next++) {
-                const Progress quiet{progress.stop, {}};
-                if (part == 0)
-                    isNative = guarded([&] { return meter.prepare(narrow, task.latency, quiet); });
-                else
-                    areRead = guarded([&] { return comparison.prepare(narrow, task.compare, quiet); });
-            }
-        });
+        const Progress quiet{progress.stop, {}};
+        std::future<Result<void>> reading = std::async(
+            [&] { return guarded([&] { return comparison.prepare(narrow, task.compare, quiet); }); });
+        Result<bool> isNative = meter.prepare(
+            narrow, task.latency, [&reading] { reading.wait(); }, quiet);
+        const Result<void> areRead = reading.get();
         HALFTONE_TRY(const bool canBeTimed, std::move(isNative));
         if (!canBeTimed)
             return unsupported(Field::Target,
@@ -140,25 +135,34 @@ struct ModelOracle::State
         return areRead;
     }
 
-    /// All as the policy lowers it, and float32 beside it: once.
-    Result<void> timeNarrow(const Progress &progress)
+    /// All as the policy lowers it, and float32 beside it: once. How long layers take is known roughly.
+    Result<void> timeEnds(const Progress &progress)
     {
         if (narrowTimes)
             return {};
-        progress.tell(0, "timing each layer in each type");
-        HALFTONE_TRY(const session::Snapshot narrow, snapshotOf(*task.policy, progress));
+        progress.tell(0, "preparing float32 and " + std::string(tensor::nameOf(task.policy->target)));
+        HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));
         lowest = narrow.converted;
         HALFTONE_CHECK(prepare(narrow, progress));
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
-        if (!isResumed) {
-            HALFTONE_TRY(const profile::Versus once, meter.versus(narrow, optionsFor(0, 2, 2), progress));
-            wideMs = once.medianMs;
-        }
-        HALFTONE_TRY(session::LatencyFigures figures, timed(narrow, progress));
+        HALFTONE_TRY(session::LatencyFigures rough, meter.layers(narrow, optionsFor(0, 1, 1), progress));
         if (!isResumed)
-            wideMs = figures.versus.medianMs;
-        byDevice = figures.versus.byDevice;
-        narrowTimes = std::move(figures);
+            wideMs = rough.fp32.medianMs;
+        HALFTONE_TRY(const profile::Versus versus,
+                     meter.versus(narrow, optionsFor(kTimedSeconds, kFewestPairs, 40), progress));
+        known.emplace_back(*narrow.policy, forAnotherMedian(versus));
+        if (!isResumed)
+            wideMs = versus.medianMs;
+        byDevice = versus.byDevice;
+        narrowTimes = std::move(rough);
+        return {};
+    }
+
+    /// Layer by layer. Needs: timeEnds()
+    Result<void> timeLayers(const Progress &progress)
+    {
+        progress.tell(0, "timing each layer in each type");
+        HALFTONE_TRY(narrowTimes, meter.layers(narrow, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
         return {};
     }
 
@@ -183,21 +187,13 @@ struct ModelOracle::State
             = true; // layers are timed by it, too, and what a launch costs is no layer's
         const bool isFirst = wideMs <= 0; // only to know how often others are to be timed
         options.settings.repeats
-            = isFirst ? 2 : std::clamp(static_cast<std::size_t>(seconds * 1e3 / wideMs), least, most);
+            = isFirst ? least : std::clamp(static_cast<std::size_t>(seconds * 1e3 / wideMs), least, most);
         constexpr double kLongMs = 20; // a run of so long has all in place for the next one
         options.settings.warmup = isFirst || wideMs > kLongMs ? 1 : 2;
         return options;
     }
 
-    Result<session::LatencyFigures> timed(const session::Snapshot &snapshot, const Progress &progress)
-    {
-        const session::LatencyOptions options = optionsFor(kTimedSeconds, kFewestPairs, 40);
-        HALFTONE_TRY(session::LatencyFigures figures, meter.measure(snapshot, options, progress));
-        known.emplace_back(*snapshot.policy, forAnotherMedian(figures.versus));
-        return figures;
-    }
-
-    /// In turns with float32. What profile() has timed is not timed again.
+    /// In turns with float32. What timeEnds() has timed is not timed again.
     Result<profile::Versus> firstVersusOf(const session::Snapshot &snapshot, const Progress &progress)
     {
         const auto found = std::ranges::find(known, *snapshot.policy, &Known::first);
@@ -363,23 +359,23 @@ ModelOracle::~ModelOracle() = default;
 
 Result<std::optional<Network>> ModelOracle::sketch(const Progress &progress)
 {
-    if (!m_state->task.hasInt8)
-        return std::optional<Network>();
-    HALFTONE_CHECK(m_state->timeNarrow(progress));
+    HALFTONE_CHECK(m_state->timeEnds(progress));
     return std::optional(m_state->network(nullptr));
 }
 
 Result<Network> ModelOracle::profile(const Progress &progress)
 {
     State &state = *m_state;
-    HALFTONE_CHECK(state.timeNarrow(progress));
+    HALFTONE_CHECK(state.timeEnds(progress));
+    HALFTONE_CHECK(state.timeLayers(progress));
     if (!state.task.hasInt8)
         return state.network(nullptr);
     progress.tell(0.5, "timing each layer in int8");
     HALFTONE_TRY(const session::Snapshot int8, state.snapshotOf(state.inInt8(*state.lowest), progress));
     state.lowestInt8 = int8.converted;
-    HALFTONE_TRY(const session::LatencyFigures int8Times, state.timed(int8, progress));
-    const LabelledRun int8Run{int8.converted.get(), &int8Times.mixed};
+    HALFTONE_TRY(const profile::Latency int8Times,
+                 state.meter.steps(int8, state.optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+    const LabelledRun int8Run{int8.converted.get(), &int8Times};
     return state.network(&int8Run);
 }
 

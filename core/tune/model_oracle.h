@@ -32,7 +32,7 @@ public:
     explicit ModelOracle(TuneTask task);
     ~ModelOracle() override;
 
-    /// Without int8, before ranges are known. fails: as profile()
+    /// Without int8, before ranges are known and layers are timed: their times are rough. fails: as profile()
     Result<std::optional<Network>> sketch(const Progress &progress) override;
     /// fails: besides what running refuses, Unsupported where the machine emulates the policy's target: nothing can be timed
     Result<Network> profile(const Progress &progress) override;

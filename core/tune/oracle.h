@@ -25,8 +25,9 @@ class Oracle
 public:
     virtual ~Oracle() = default;
 
-    /// Groups without the label whose times take long to find, where there is one: with these the first points can be measured at once. Asked
-    /// before profile(), whose groups are then these or several of these as one; nothing: there is nothing to save. fails: as profile()
+    /// Groups without the label whose times take long to find, where there is one, and with rough times: with these the first points can be
+    /// measured at once. Asked before profile(), whose groups are then these or several of these as one; nothing: there is nothing to save.
+    /// fails: as profile()
     virtual Result<std::optional<Network>> sketch(const Progress &progress)
     {
         HALFTONE_CHECK(progress.checkStop());

@@ -39,9 +39,9 @@ Result<void> normaliseChannels(Emitter &emitter, const plan::PlanNode &node, con
                                const Place &source)
 {
     const kernels::TensorDesc &data = emitter.desc(node.inputs[0]);
-    const ChannelNorm channels{
-        data.shape[0],  data.shape[1], placesOf(data.shape), static_cast<float>(norm.epsilon),
-        !norm.fixGamma, data.dtype};
+    const ChannelNorm channels{data.shape[0],        data.shape[1],
+                               placesOf(data.shape), static_cast<float>(norm.epsilon),
+                               !norm.fixGamma,       data.dtype};
     std::vector<BufferId> inputs{source.buffer};
     for (const std::size_t input : {2, 3, 4, 1}) {
         if (input == 1 && norm.fixGamma)

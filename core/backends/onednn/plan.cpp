@@ -2,10 +2,13 @@
 
 #include "core/backends/onednn/backend.h"
 #include "core/backends/onednn/lower.h"
+#include "core/base/share_work.h"
 #include "core/plan/plan_edit.h"
 #include "core/plan/simplify.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -220,6 +223,19 @@ Result<std::unique_ptr<Plan>> build(const plan::PlanGraph &graph, const Means &m
     return contained("plan", [&] { return planOf(graph, means, format); });
 }
 
+/// In both layouts that are to be compared, side by side: most of it is work of one thread.
+std::array<Result<std::unique_ptr<Plan>>, 2> buildBoth(const plan::PlanGraph &graph, const Means &means)
+{
+    std::array<Result<std::unique_ptr<Plan>>, 2> built{std::unique_ptr<Plan>(), std::unique_ptr<Plan>()};
+    std::atomic<unsigned> next = 0;
+    shareWork(means.threads == 1 ? 1 : 2, [&](unsigned) {
+        const ThreadScope scope(means.threads);
+        for (unsigned k = next++; k < built.size(); k = next++)
+            built.at(k) = build(graph, means, k == 0 ? Format::Blocked : Format::ChannelsLast);
+    });
+    return built;
+}
+
 /// What the better layout depends on: the convolutions' weights, the inputs' shapes, and whether most of them compute in
 /// 16 bit. An edit that changes one layer's type leaves the answer standing, even where casts keep a stride from sinking
 /// into the layer before and convolutions get other pictures. Empty without convolutions.
@@ -274,8 +290,11 @@ Result<std::unique_ptr<kernels::LatencyPlan>> makePlan(plan::PlanGraph graph,
     if (!key.empty() && options.cache) {
         // Neither layout is always the faster one: measured once for a network and kept.
         const auto measure = [&]() -> Result<std::shared_ptr<const Format>> {
-            HALFTONE_TRY(std::unique_ptr<Plan> blocked, build(graph, means, Format::Blocked));
-            HALFTONE_TRY(std::unique_ptr<Plan> last, build(graph, means, Format::ChannelsLast));
+            auto built = buildBoth(graph, means);
+            HALFTONE_TRY(std::unique_ptr<Plan> blocked, std::move(built[0]));
+            HALFTONE_TRY(std::unique_ptr<Plan> last, std::move(built[1]));
+            if (options.beforeTiming)
+                options.beforeTiming();
             HALFTONE_TRY(const double blockedTime, bestTime(*blocked));
             HALFTONE_TRY(const double lastTime, bestTime(*last));
             const bool isBlockedBest = blockedTime <= lastTime;
