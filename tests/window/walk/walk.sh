@@ -339,6 +339,7 @@ shot recovered
 step="open a second model"
 keys ctrl+o
 expect Open dialog
+keys ctrl+a # which gives the dialog the focus, however busy the machine is
 xdotool type --delay 2 -- "$folder/model/digits.onnx"
 keys Return
 await "a question or the model" is_second_asked
