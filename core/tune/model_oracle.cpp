@@ -125,7 +125,7 @@ struct ModelOracle::State
             [&] { return guarded([&] { return comparison.prepare(narrow, task.compare, quiet); }); });
         Result<bool> isNative = meter.prepare(
             narrow, task.latency, [&reading] { reading.wait(); }, quiet);
-        const Result<void> areRead = reading.get();
+        Result<void> areRead = reading.get();
         HALFTONE_TRY(const bool canBeTimed, std::move(isNative));
         if (!canBeTimed)
             return unsupported(Field::Target,
