@@ -2,6 +2,7 @@
 
 #include "core/backends/backends.h"
 #include "core/base/pace.h"
+#include "core/base/progress_part.h"
 #include "core/base/share_work.h"
 #include "core/base/text.h"
 #include "core/infer/shown_outputs.h"
@@ -80,11 +81,9 @@ private:
     Result<Room> add(std::size_t k, const Progress &progress)
     {
         const double share = 1 / static_cast<double>(m_batches.count);
-        const Progress part{progress.stop, [&](double done, std::string_view what) {
-                                progress.tell(share * (static_cast<double>(k) + done), what);
-                            }};
         HALFTONE_TRY(const interpret::Feed feed, m_batches.feed(m_source, k));
-        HALFTONE_TRY(const Room room, m_compare.add(feed, part));
+        HALFTONE_TRY(const Room room,
+                     m_compare.add(feed, partOf(progress, share * static_cast<double>(k), share)));
         if (const auto unclean = m_compare.firstUnclean())
             return uncleanReference(m_graph, *unclean);
         const LayerCompare::Heads &heads = m_compare.heads();

@@ -3,7 +3,7 @@
 #include "core/plan/simplify.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/deferred.h"
-#include "core/tensor/half_loops.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <array>
@@ -124,16 +124,10 @@ void scaleRun(DType type, const std::byte *from, std::size_t count, float factor
     for (std::size_t first = 0; first < count;
          first += kAtOnce, from += kAtOnce * size, to += kAtOnce * size) {
         const std::size_t length = std::min(kAtOnce, count - first);
-        if (type == DType::F32)
-            std::memcpy(wide.data(), from, length * size);
-        else
-            tensor::widenHalves(type, from, length, wide.data());
+        tensor::widen(type, from, length, wide.data());
         for (std::size_t k = 0; k < length; ++k)
             wide[k] *= factor;
-        if (type == DType::F32)
-            std::memcpy(to, wide.data(), length * size);
-        else
-            tensor::narrowToHalves(wide.data(), length, type, to);
+        tensor::narrow(wide.data(), length, type, to);
     }
 }
 

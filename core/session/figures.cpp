@@ -1,5 +1,6 @@
 #include "core/session/figures.h"
 
+#include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/jobs/chip_at_hand.h"
 #include "core/profile/latency.h"
@@ -66,13 +67,6 @@ void nameSources(const Snapshot &snapshot, profile::Latency &latency)
         }
         layer.step.nodes = std::move(names);
     }
-}
-
-Progress partOf(const Progress &progress, double from, double share)
-{
-    return {progress.stop, [&progress, from, share](double done, std::string_view what) {
-                progress.tell(from + share * done, what);
-            }};
 }
 
 using Ids = std::unordered_map<std::string_view, graph::NodeId>;

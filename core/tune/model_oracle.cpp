@@ -57,13 +57,10 @@ struct ModelOracle::State
     double wideMs = 0; ///< float32's median: the measure of all times
     bool byDevice = false; ///< whose clock that is, as far as it is known: Measurement::byDevice
     std::uint64_t revision = 0;
-    using Known = std::pair<policy::Policy, profile::Versus>;
-    std::vector<Known> known; ///< networks that timeEnds() has timed
-    session::Snapshot narrow; ///< everything lowered
-    std::shared_ptr<const mixed::ConvertedModel>
-        lowest; ///< everything lowered: what parameters become is taken from there
+    session::Snapshot narrow; ///< everything lowered, once it is: what parameters become is taken from there
     std::shared_ptr<const mixed::ConvertedModel> lowestInt8; ///< the same with int8; null without
-    std::optional<session::LatencyFigures> narrowTimes; ///< of `lowest`, beside float32
+    std::optional<session::LatencyFigures>
+        narrowTimes; ///< of `narrow`, beside float32; as a whole in `versus`
     bool isClean = true; ///< so far: else every example is looked at for what overflows
 
     const graph::Graph &graph() const { return task.source->model.graph; }
@@ -86,7 +83,7 @@ struct ModelOracle::State
         snapshot.source = task.source;
         snapshot.shapes = task.shapes;
         session::DeriveRequest request{task.source->model, task.source->modelPath, policy, task.shapes.get()};
-        request.before = lowest.get();
+        request.before = narrow.converted.get();
         if (jobs::asksForInt8(policy)) {
             HALFTONE_CHECK(calibrate(progress));
             request.ranges.calibrated = ranges;
@@ -118,7 +115,7 @@ struct ModelOracle::State
     }
 
     /// Makes plans while the examples are read: only what is timed needs the machine for itself.
-    Result<void> prepare(const session::Snapshot &narrow, const Progress &progress)
+    Result<void> prepare(const Progress &progress)
     {
         const Progress quiet{progress.stop, {}};
         std::future<Result<void>> reading = std::async(
@@ -142,18 +139,16 @@ struct ModelOracle::State
             return {};
         progress.tell(0, "preparing float32 and " + std::string(tensor::nameOf(task.policy->target)));
         HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));
-        lowest = narrow.converted;
-        HALFTONE_CHECK(prepare(narrow, progress));
+        HALFTONE_CHECK(prepare(progress));
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
         HALFTONE_TRY(session::LatencyFigures rough, meter.layers(narrow, optionsFor(0, 1, 1), progress));
         if (!isResumed)
             wideMs = rough.fp32.medianMs;
-        HALFTONE_TRY(const profile::Versus versus,
+        HALFTONE_TRY(rough.versus,
                      meter.versus(narrow, optionsFor(kTimedSeconds, kFewestPairs, 40), progress));
-        known.emplace_back(*narrow.policy, forAnotherMedian(versus));
         if (!isResumed)
-            wideMs = versus.medianMs;
-        byDevice = versus.byDevice;
+            wideMs = rough.versus.medianMs;
+        byDevice = rough.versus.byDevice;
         narrowTimes = std::move(rough);
         return {};
     }
@@ -162,15 +157,18 @@ struct ModelOracle::State
     Result<void> timeLayers(const Progress &progress)
     {
         progress.tell(0, "timing each layer in each type");
-        HALFTONE_TRY(narrowTimes, meter.layers(narrow, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+        HALFTONE_TRY(session::LatencyFigures figures,
+                     meter.layers(narrow, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+        figures.versus = narrowTimes->versus;
+        narrowTimes = std::move(figures);
         return {};
     }
 
     /// int8  null: without it
     Network network(const LabelledRun *int8)
     {
-        const LabelledRun narrow{lowest.get(), &narrowTimes->mixed};
-        Network made = networkOf(task.source->model, *task.shapes, narrowTimes->fp32, narrow, int8);
+        const LabelledRun lowered{narrow.converted.get(), &narrowTimes->mixed};
+        Network made = networkOf(task.source->model, *task.shapes, narrowTimes->fp32, lowered, int8);
         for (Link &link : made.links)
             link.castMicroseconds = kUnfittedNanoseconds / 1e3 * link.elements;
         made.wideMs = wideMs;
@@ -196,9 +194,8 @@ struct ModelOracle::State
     /// In turns with float32. What timeEnds() has timed is not timed again.
     Result<profile::Versus> firstVersusOf(const session::Snapshot &snapshot, const Progress &progress)
     {
-        const auto found = std::ranges::find(known, *snapshot.policy, &Known::first);
-        if (found != known.end())
-            return found->second;
+        if (narrowTimes && *snapshot.policy == *narrow.policy)
+            return forAnotherMedian(narrowTimes->versus);
         HALFTONE_TRY(const profile::Versus versus,
                      meter.versus(snapshot, optionsFor(kFirstSeconds, kFewestPairs, 30), progress));
         return forAnotherMedian(versus);
@@ -371,7 +368,8 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     if (!state.task.hasInt8)
         return state.network(nullptr);
     progress.tell(0.5, "timing each layer in int8");
-    HALFTONE_TRY(const session::Snapshot int8, state.snapshotOf(state.inInt8(*state.lowest), progress));
+    HALFTONE_TRY(const session::Snapshot int8,
+                 state.snapshotOf(state.inInt8(*state.narrow.converted), progress));
     state.lowestInt8 = int8.converted;
     HALFTONE_TRY(const profile::Latency int8Times,
                  state.meter.steps(int8, state.optionsFor(kTimedSeconds, kFewestRuns, 40), progress));

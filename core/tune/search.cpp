@@ -1,5 +1,6 @@
 #include "core/tune/search.h"
 
+#include "core/base/progress_part.h"
 #include "core/tune/corners.h"
 #include "core/tune/repair.h"
 
@@ -437,12 +438,7 @@ private:
         return {};
     }
 
-    Progress part(double from, double share) const
-    {
-        return {m_progress.stop, [this, from, share](double done, std::string_view what) {
-                    m_progress.tell(from + share * done, what);
-                }};
-    }
+    Progress part(double from, double share) const { return partOf(m_progress, from, share); }
 
     void tell()
     {

@@ -3,7 +3,6 @@
 #include "core/kernels/buffer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace halftone::backends::onednn {
