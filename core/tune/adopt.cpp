@@ -10,9 +10,11 @@ policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
                          const std::vector<Group> &groups, const Labels &labels)
 {
     policy::Policy policy = base;
+    bool isMixed = false;
     for (std::size_t k = 0; k < groups.size(); ++k) {
-        if (labels[k] == Label::Target)
+        if (!groups[k].isTunable || labels[k] == Label::Target)
             continue;
+        isMixed = true;
         for (const graph::NodeId id : groups[k].decided) {
             const graph::NodeDef &node = graph.node(id);
             const bool isInt8 = labels[k] == Label::Int8 && policy::hasInt8Form(*graph.dialect(), node.op);
@@ -20,6 +22,13 @@ policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
                 policy.nodeOverrides.emplace(node.name, isInt8 ? tensor::DType::I8 : tensor::DType::F32);
         }
     }
+    if (!isMixed)
+        return policy;
+    for (std::size_t k = 0; k < groups.size(); ++k)
+        if (labels[k] != Label::Int8)
+            for (const graph::NodeId id : groups[k].joining)
+                policy.nodeOverrides.emplace(
+                    graph.node(id).name, labels[k] == Label::Float32 ? tensor::DType::F32 : base.target);
     return policy;
 }
 
@@ -33,6 +42,9 @@ policy::Policy adoptedPolicy(const Front &front, const policy::Policy &base, con
         const std::string reason = reasonOf(front, labels, k, tensor::nameOf(base.target));
         for (const graph::NodeId id : front.groups[k].decided)
             policy.reasons.insert_or_assign(graph.node(id).name, reason);
+        for (const graph::NodeId id : front.groups[k].joining)
+            if (policy.nodeOverrides.contains(graph.node(id).name))
+                policy.reasons.insert_or_assign(graph.node(id).name, reason);
     }
     return policy;
 }

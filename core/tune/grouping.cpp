@@ -60,6 +60,15 @@ bool isPinned(Rule rule)
         || rule == Rule::ExcludedName;
 }
 
+/// Does a conversion choose where the node computes, and chooses the target where all is lowered?
+bool isFollowing(const mixed::ConvertedModel &narrow, NodeId node)
+{
+    const Request request = narrow.assignment.requested(node);
+    return narrow.policy.mode.value_or(policy::Mode::Typed) == policy::Mode::Typed
+        && (request == Request::Follow || request == Request::Widest)
+        && narrow.conversion.precisionOf(node) == narrow.policy.target;
+}
+
 bool isDecided(const mixed::ConvertedModel &narrow, NodeId node)
 {
     return narrow.assignment.requested(node) == Request::Target && !isPinned(narrow.assignment.rule(node))
@@ -151,11 +160,21 @@ public:
 private:
     std::size_t groupOf(NodeId node) { return m_index.at(m_sets.of(node)); }
 
+    bool readsOthers(NodeId node)
+    {
+        return std::ranges::any_of(m_graph.inputs(node), [&](const graph::Entry &entry) {
+            return !m_graph.isVariable(entry.node) && m_sets.of(entry.node) != m_sets.of(node);
+        });
+    }
+
     void describe(Group &group)
     {
         std::ranges::copy_if(group.nodes, std::back_inserter(group.decided),
                              [this](NodeId id) { return isDecided(m_narrow, id); });
         group.isTunable = !group.decided.empty();
+        if (group.isTunable)
+            std::ranges::copy_if(group.nodes, std::back_inserter(group.joining),
+                                 [this](NodeId id) { return isFollowing(m_narrow, id) && readsOthers(id); });
         group.costs.follows = !group.isTunable;
         const NodeId named = group.isTunable ? group.decided[0] : group.nodes[0];
         group.name = m_graph.node(named).name;

@@ -26,6 +26,7 @@ Json groupJson(const Group &group)
     return {{"name", group.name},
             {"nodes", group.nodes},
             {"decided", group.decided},
+            {"joining", group.joining},
             {"tunable", group.isTunable},
             {"why", group.whyFixed},
             {"us", group.costs.microseconds},
@@ -196,6 +197,8 @@ Group readGroup(Reader &reader, const Json &json)
     group.name = reader.text(json, "name");
     group.nodes = reader.indices<graph::NodeId>(json, "nodes", kMostNodes);
     group.decided = reader.indices<graph::NodeId>(json, "decided", kMostNodes);
+    if (json.is_object() && json.contains("joining")) // not in those of before
+        group.joining = reader.indices<graph::NodeId>(json, "joining", kMostNodes);
     group.isTunable = reader.flag(json, "tunable");
     group.isErrorKnown = !group.isTunable;
     group.costs.follows = !group.isTunable && group.decided.empty();
