@@ -81,7 +81,8 @@ void fuseSums(PlanGraph &graph);
 void poolBeforeConvolution(PlanGraph &graph);
 
 /// Functions of one element and sums with another tensor become post-operations of the operator before, if nothing
-/// else reads its result (defect D-fused-residual of the reference: it did not look).
+/// else reads its result (defect D-fused-residual of the reference: it did not look). A cast to 16 bits may stand between where the function
+/// gives the same before it, as ReLU does.
 void fusePostOps(PlanGraph &graph);
 
 /// Where all readers are 1 × 1 convolutions of one stride, the producer computes only what they read.

@@ -2,6 +2,7 @@
 #include "core/plan/element_form.h"
 #include "core/plan/plan_edit.h"
 #include "core/plan/simplify.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 
@@ -39,6 +40,19 @@ bool commutes(BinaryKind kind)
         || kind == BinaryKind::Minimum;
 }
 
+/// Is the function of a value rounded to `type` the rounded function of the value? Rounding never swaps two values, and leaves alone what the
+/// type has.
+bool isSameRounded(const ops::Operator &op, DType type)
+{
+    using Kind = ops::ElementFunction::Kind;
+    const auto function = ops::elementFunction(op);
+    if (!function)
+        return false;
+    const auto has = [type](float value) { return tensor::heldIn(type, value) == value; };
+    return function->isRelu() || function->kind == Kind::Abs
+        || (function->kind == Kind::Clip && has(function->alpha) && has(function->beta));
+}
+
 class Fusion
 {
 public:
@@ -74,8 +88,34 @@ private:
     {
         const PlanNode &node = m_graph.nodes[k];
         const std::uint32_t host = hostOf(node.inputs[0], node.outputs[0]);
-        if (host != kNoPlanNode && takesFunction(m_graph.nodes[host], node.op))
+        if (host == kNoPlanNode)
+            return;
+        if (takesFunction(m_graph.nodes[host], node.op))
             merge(host, k, {node.op, kNoValue});
+        else if (m_graph.nodes[host].op.is<ops::Cast>())
+            fuseAcrossCast(host, k);
+    }
+
+    /// What is computed in one type and cast to a narrower one may apply the function before it is cast.
+    void fuseAcrossCast(std::uint32_t cast, std::uint32_t k)
+    {
+        const PlanNode &node = m_graph.nodes[k];
+        const ValueId wide = m_graph.nodes[cast].inputs[0];
+        const std::uint32_t host = m_uses.hostOf(m_graph, wide);
+        if (host == kNoPlanNode || m_graph.desc(wide).dtype != DType::F32
+            || !tensor::isHalf(m_graph.desc(node.outputs[0]).dtype)
+            || !takesFunction(m_graph.nodes[host], node.op)
+            || !isSameRounded(node.op, m_graph.desc(node.outputs[0]).dtype))
+            return;
+        PlanNode &first = m_graph.nodes[host];
+        first.post.push_back({node.op, kNoValue});
+        first.members.insert(first.members.end(), node.members.begin(), node.members.end());
+        PlanNode narrowing = std::move(m_graph.nodes[cast]);
+        narrowing.outputs = node.outputs;
+        m_gone[cast] = true;
+        m_uses.follow(narrowing, cast, k);
+        m_graph.nodes[k] = std::move(narrowing);
+        m_graph.nodes[cast] = {};
     }
 
     void fuseBinary(std::uint32_t k, BinaryKind kind)

@@ -6,6 +6,7 @@
 #include "core/policy/policy_json.h"
 #include "core/session/derive.h"
 #include "core/session/result_basis.h"
+#include "core/tune/cast_costs.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <future>
 #include <limits>
 #include <numbers>
+#include <unordered_map>
 #include <utility>
 
 namespace halftone::tune {
@@ -286,58 +288,53 @@ struct ModelOracle::State
         return policy;
     }
 
-    /// α + β · elements for each conversion, from networks whose labels change at every second and every fourth group: what they
-    /// take beyond their groups' times (non-negative least squares).
+    /// The casts that a network runs as steps of their own, each of a value of the source graph.
+    void addCasts(const session::Snapshot &snapshot, const profile::Latency &latency,
+                  std::vector<CastTime> &times) const
+    {
+        std::unordered_map<std::string_view, graph::NodeId> ids;
+        for (graph::NodeId id = 0; id < graph().nodeCount(); ++id)
+            ids.emplace(graph().node(id).name, id);
+        const graph::Graph &converted = snapshot.converted->model.graph;
+        std::unordered_map<std::string_view, graph::NodeId> casts;
+        for (graph::NodeId id = 0; id < converted.nodeCount(); ++id)
+            casts.emplace(converted.node(id).name, id);
+        for (const profile::LayerLatency &layer : latency.layers) {
+            if (layer.step.kind != kernels::StepKind::Cast || layer.step.nodes.size() != 1)
+                continue;
+            const auto cast = casts.find(layer.step.nodes[0]);
+            if (cast == casts.end() || converted.inputs(cast->second).size() != 1)
+                continue;
+            const graph::Entry read = converted.inputs(cast->second)[0];
+            const auto source = ids.find(converted.node(read.node).name);
+            if (source == ids.end())
+                continue;
+            const auto elements = task.shapes->of({source->second, read.output}).elementCount();
+            if (elements.value_or(0) > 0)
+                times.push_back({static_cast<double>(*elements), layer.medianUs});
+        }
+    }
+
+    /// From networks whose labels change at every second and every fourth group.
     Result<void> fitConversions(ModelOracle &oracle, const Progress &progress)
     {
-        Surrogate sums;
-        for (const Group &group : groups)
-            sums.groups.push_back(group.costs);
-        double cc = 0;
-        double ce = 0;
-        double ee = 0;
-        double cy = 0;
-        double ey = 0;
+        std::vector<CastTime> times;
         for (const std::size_t period : {2U, 4U}) {
-            Labels labels = sums.widest();
+            Labels labels;
             std::size_t tunable = 0;
-            for (std::size_t k = 0; k < labels.size(); ++k)
-                if (groups[k].isTunable && groups[k].costs.allows(Label::Target)
-                    && tunable++ % period < period / 2)
-                    labels[k] = Label::Target;
+            for (const Group &group : groups) {
+                const bool changes = group.isTunable && group.costs.allows(Label::Target)
+                    && tunable++ % period < period / 2;
+                labels.push_back(changes ? Label::Target : group.costs.widest());
+            }
             HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
             HALFTONE_TRY(const profile::Latency latency,
                          meter.steps(snapshot, optionsFor(kTimedSeconds / 3, 3, 20), progress));
-            double count = 0;
-            double elements = 0;
-            for (const Link &link : links) {
-                const auto times = static_cast<double>(conversionsOf(link, labels));
-                count += times;
-                elements += times * link.elements;
-            }
-            const double beyond = std::max(0.0, latency.sumOfLayersMs * 1e3 - sums.microseconds(labels));
-            cc += count * count;
-            ce += count * elements;
-            ee += elements * elements;
-            cy += count * beyond;
-            ey += elements * beyond;
+            addCasts(snapshot, latency, times);
         }
-        double each = 0;
-        double perElement = ee > 0 ? ey / ee : kUnfittedNanoseconds / 1e3;
-        const double determinant = cc * ee - ce * ce;
-        if (determinant > 1e-9 * cc * ee) {
-            const double a = (cy * ee - ey * ce) / determinant;
-            const double b = (ey * cc - cy * ce) / determinant;
-            if (a >= 0 && b >= 0) {
-                each = a;
-                perElement = b;
-            } else if (a > 0 && cc > 0) {
-                each = cy / cc;
-                perElement = 0;
-            }
-        }
+        const CastCosts costs = fittedCosts(times, {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
-            link.castMicroseconds = each + perElement * link.elements;
+            link.castMicroseconds = costs.of(link.elements);
         return {};
     }
 };

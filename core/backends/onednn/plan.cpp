@@ -236,9 +236,9 @@ std::array<Result<std::unique_ptr<Plan>>, 2> buildBoth(const plan::PlanGraph &gr
     return built;
 }
 
-/// What the better layout depends on: the convolutions' weights, the inputs' shapes, and whether most of them compute in
-/// 16 bit. An edit that changes one layer's type leaves the answer standing, even where casts keep a stride from sinking
-/// into the layer before and convolutions get other pictures. Empty without convolutions.
+/// What the better layout depends on: the convolutions' weights, the inputs' shapes, and how many of them compute in 16 bit: none, to the
+/// next eighth up to half, or more. An edit that changes one layer's type mostly leaves the answer standing, even where casts keep a stride from
+/// sinking into the layer before and convolutions get other pictures. Empty without convolutions.
 std::string geometry(const plan::PlanGraph &graph)
 {
     std::vector<std::string> weights;
@@ -252,7 +252,8 @@ std::string geometry(const plan::PlanGraph &graph)
     if (weights.empty())
         return {};
     std::ranges::sort(weights); // fusion may change their order
-    std::string key = "layout" + std::to_string(2 * narrow > weights.size());
+    const std::size_t eighths = (8 * narrow + weights.size() - 1) / weights.size();
+    std::string key = "layout" + std::to_string(std::min<std::size_t>(eighths, 5));
     for (const std::string &shape : weights)
         key += shape;
     for (const plan::ValueId input : graph.inputs)
