@@ -54,6 +54,14 @@ struct PlanPort
     TensorDesc desc;
 };
 
+/// How a plan's convolutions want their data.
+enum class PlanLayout : std::uint8_t
+{
+    Measured, ///< whichever is faster on this machine
+    Blocked, ///< blocks of 16 channels
+    ChannelsLast,
+};
+
 /// A network prepared to run as fast as it can: fused, in the layouts that suit its kernels, its weights packed, its
 /// buffers assigned. A run allocates nothing. For one thread at a time; copies nothing in or out by itself.
 class LatencyPlan
@@ -62,6 +70,8 @@ public:
     virtual ~LatencyPlan() = default;
 
     virtual std::span<const PlanStep> steps() const = 0;
+    /// The one that it has; Measured: there is no choice.
+    virtual PlanLayout layout() const { return PlanLayout::Measured; }
     virtual std::span<const PlanPort> inputs() const = 0;
     virtual std::span<const PlanPort> outputs() const = 0;
 
@@ -85,14 +95,6 @@ public:
     } ///< of a device that is launched on
     virtual std::size_t arenaBytes() const = 0; ///< for intermediate values, inputs and outputs
     virtual std::size_t constantBytes() const = 0; ///< packed weights, which other plans may share
-};
-
-/// How a plan's convolutions want their data.
-enum class PlanLayout : std::uint8_t
-{
-    Measured, ///< whichever is faster on this machine
-    Blocked, ///< blocks of 16 channels
-    ChannelsLast,
 };
 
 struct PlanOptions

@@ -13,10 +13,11 @@ Result<PlanMaker> PlanMaker::create(std::string_view backend, unsigned threads)
 }
 
 Result<std::unique_ptr<kernels::LatencyPlan>> PlanMaker::plan(const infer::TypedModel &model,
-                                                              const std::function<void()> &beforeTiming) const
+                                                              const std::function<void()> &beforeTiming,
+                                                              kernels::PlanLayout layout) const
 {
     HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan,
-                 m_backend->plan(model, {.cache = m_cache, .beforeTiming = beforeTiming}));
+                 m_backend->plan(model, {m_cache, layout, beforeTiming}));
     fillInputs(*plan, 1);
     return plan;
 }

@@ -22,10 +22,11 @@ public:
 
     const backends::BackendInfo &backend() const { return m_info; }
 
-    /// A plan with plausible values in its inputs, which may outlive this. beforeTiming: PlanOptions has it. fails: as
+    /// A plan with plausible values in its inputs, which may outlive this. layout and beforeTiming: PlanOptions has them. fails: as
     /// kernels::Backend::plan()
-    Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model,
-                                                       const std::function<void()> &beforeTiming = {}) const;
+    Result<std::unique_ptr<kernels::LatencyPlan>>
+    plan(const infer::TypedModel &model, const std::function<void()> &beforeTiming = {},
+         kernels::PlanLayout layout = kernels::PlanLayout::Measured) const;
 
 private:
     PlanMaker() = default;

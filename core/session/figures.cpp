@@ -36,10 +36,11 @@ Result<Shapes> shapesOfVariables(const Snapshot &snapshot)
 }
 
 Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model, const Shapes &known,
-                    const policy::Policy &policy, const std::function<void()> &beforeTiming = {})
+                    const policy::Policy &policy, const std::function<void()> &beforeTiming = {},
+                    kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
     HALFTONE_TRY(const infer::TypedModel typed, profile::typedModel(model, known, policy));
-    return maker.plan(typed, beforeTiming);
+    return maker.plan(typed, beforeTiming, layout);
 }
 
 /// Int8 operators have names of their own; their steps are told by the names of the source's nodes in them.
@@ -207,6 +208,21 @@ Result<LatencyFigures> LatencyMeter::layers(const Snapshot &snapshot, const Late
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     std::shared_ptr<kernels::LatencyPlan> mixed;
     return m_kept->layers(snapshot, options, mixed, progress);
+}
+
+Result<std::optional<profile::Latency>> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot,
+                                                                     const LatencyOptions &options,
+                                                                     const Progress &progress)
+{
+    HALFTONE_CHECK(keepWide(snapshot, options, progress));
+    HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
+    if (mixed->layout() == m_kept->wide->layout())
+        return std::optional<profile::Latency>();
+    HALFTONE_TRY(const Plan wide,
+                 planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), {},
+                        mixed->layout()));
+    HALFTONE_TRY(profile::Latency latency, profile::measureLatency(*wide, options.settings, progress));
+    return std::optional(std::move(latency));
 }
 
 Result<profile::Versus> LatencyMeter::versus(const Snapshot &snapshot, const LatencyOptions &options,

@@ -42,6 +42,11 @@ public:
     /// The same without `versus`. Needs and fails: as measure()
     Result<LatencyFigures> layers(const Snapshot &snapshot, const LatencyOptions &options,
                                   const Progress &progress = {});
+    /// The source's layers, in the layout that the converted model's plan has; nothing where the source's own plan has that one. Needs and
+    /// fails: as versus()
+    Result<std::optional<profile::Latency>> wideInLayoutOf(const Snapshot &snapshot,
+                                                           const LatencyOptions &options,
+                                                           const Progress &progress = {});
     /// Of the same only how the converted model stands to the source, which takes a third of the time. Needs: a target type that is not
     /// emulated. fails: as measure()
     Result<profile::Versus> versus(const Snapshot &snapshot, const LatencyOptions &options,

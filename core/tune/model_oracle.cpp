@@ -162,6 +162,12 @@ struct ModelOracle::State
         HALFTONE_TRY(session::LatencyFigures figures,
                      meter.layers(narrow, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
         figures.versus = narrowTimes->versus;
+        // What stays float32 in a mixed network takes that one's layout, which another may be the best for float32 alone.
+        HALFTONE_TRY(
+            auto sameLayout,
+            meter.wideInLayoutOf(narrow, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+        if (sameLayout)
+            figures.fp32 = std::move(*sameLayout);
         narrowTimes = std::move(figures);
         return {};
     }

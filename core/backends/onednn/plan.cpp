@@ -20,6 +20,8 @@ class Plan final : public kernels::LatencyPlan
 public:
     Plan(const plan::PlanGraph &graph, const Emitter &emitter, std::unique_ptr<Program> program, int threads)
         : m_program(std::move(program))
+        , m_layout(emitter.format() == Format::ChannelsLast ? kernels::PlanLayout::ChannelsLast
+                                                            : kernels::PlanLayout::Blocked)
         , m_threads(threads)
     {
         for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
@@ -33,6 +35,7 @@ public:
     }
 
     std::span<const kernels::PlanStep> steps() const override { return m_program->steps(); }
+    kernels::PlanLayout layout() const override { return m_layout; }
     std::span<const kernels::PlanPort> inputs() const override { return m_inputs; }
     std::span<const kernels::PlanPort> outputs() const override { return m_outputs; }
 
@@ -76,6 +79,7 @@ private:
     }
 
     std::unique_ptr<Program> m_program;
+    kernels::PlanLayout m_layout;
     std::vector<kernels::PlanPort> m_inputs;
     std::vector<kernels::PlanPort> m_outputs;
     std::vector<BufferId> m_inputBuffers;

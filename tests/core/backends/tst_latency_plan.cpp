@@ -276,6 +276,7 @@ private Q_SLOTS:
     void aPlanGivesWhatTheNodesGive_data();
     void aPlanGivesWhatTheNodesGive();
     void whatIsFusedIsOneStep();
+    void aFunctionThatRoundingLeavesAloneGoesBeforeACast();
     void aNormalisationThatNarrowsAtItsEndIsOneStep();
     void aProducerWithAnotherReaderIsNotFused();
     void stridesSinkAndPoolsRise();
@@ -337,6 +338,7 @@ void LatencyPlanTest::aPlanGivesWhatTheNodesGive()
     const auto plan = planOf(model, inputs, nullptr,
                              channelsLast ? kernels::PlanLayout::ChannelsLast : kernels::PlanLayout::Blocked);
     QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+    QCOMPARE(plan.value()->layout() == kernels::PlanLayout::ChannelsLast, channelsLast);
     feed(*plan.value());
     const double apart = distance(runPlan(*plan.value()), runNodes(model, inputs));
     const double wide = network == 2 ? kSoftmaxTolerance : kFloat32Tolerance;
@@ -352,6 +354,29 @@ void LatencyPlanTest::whatIsFusedIsOneStep()
         groups << step.nodes;
     QVERIFY(groups.contains(std::vector<std::string>{"stem", "stem_bn", "stem_relu"}));
     QVERIFY(groups.contains(std::vector<std::string>{"a_conv1", "a_bn1", "a_sum", "a_out"}));
+}
+
+/// As a conversion leaves it that casts before a function that both sides may compute: rounding swaps no two values, and so the convolution
+/// may apply it first. 0.1 is no bfloat16, and what rounds up to it would be cut before.
+void LatencyPlanTest::aFunctionThatRoundingLeavesAloneGoesBeforeACast()
+{
+    for (const std::string most : {"6", "0.1"}) {
+        test::GraphBuilder g;
+        const Entry y = conv(g, "first", g.variable("data"), 16, 3);
+        const Entry narrow = g.op("amp_cast", "narrow", {y}, {{"dtype", "bfloat16"}});
+        const Entry cut = g.op("clip", "cut", {narrow}, {{"a_min", "0"}, {"a_max", most}});
+        const graph::Model model = withParameters(g.model({cut}), kPicture);
+        const auto plan = planOf(model, kPicture);
+        QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+        const bool isFused
+            = std::ranges::any_of(plan.value()->steps(), [](const kernels::PlanStep &step) {
+                  return step.op == "Convolution" && step.nodes.back() == "cut";
+              });
+        QCOMPARE(isFused, most == "6");
+        feed(*plan.value());
+        const double off = distance(runPlan(*plan.value()), runNodes(model, kPicture));
+        QVERIFY2(off < 0x1p-7, qPrintable(QString::number(off))); // a neighbour, where sums are added in another order
+    }
 }
 
 /// As a conversion leaves it that casts where fewest bytes are: gamma in float32, beta behind the cast.
