@@ -71,7 +71,8 @@ struct Versus
     bool byDevice = false; ///< timed by the device's own clock, without copies to and from it
 };
 
-/// The two take turns, the first one of a pair changing from pair to pair.
+/// The two take turns, the first one of a pair changing from pair to pair; each runs once before it is timed, as one that runs by itself
+/// has run before.
 /// seed   of the bootstrap's draws
 /// fails  what a run refuses; Cancelled
 Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &other,

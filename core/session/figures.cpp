@@ -210,19 +210,17 @@ Result<LatencyFigures> LatencyMeter::layers(const Snapshot &snapshot, const Late
     return m_kept->layers(snapshot, options, mixed, progress);
 }
 
-Result<std::optional<profile::Latency>> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot,
-                                                                     const LatencyOptions &options,
-                                                                     const Progress &progress)
+Result<profile::Latency> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot, const LatencyOptions &options,
+                                                      const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     if (mixed->layout() == m_kept->wide->layout())
-        return std::optional<profile::Latency>();
+        return profile::measureLatency(*m_kept->wide, options.settings, progress);
     HALFTONE_TRY(const Plan wide,
                  planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), {},
                         mixed->layout()));
-    HALFTONE_TRY(profile::Latency latency, profile::measureLatency(*wide, options.settings, progress));
-    return std::optional(std::move(latency));
+    return profile::measureLatency(*wide, options.settings, progress);
 }
 
 Result<profile::Versus> LatencyMeter::versus(const Snapshot &snapshot, const LatencyOptions &options,

@@ -1,6 +1,7 @@
 #include "core/tune/model_oracle.h"
 
 #include "core/base/guarded.h"
+#include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
@@ -21,8 +22,8 @@ namespace halftone::tune {
 namespace {
 
 constexpr double kTimedSeconds = 0.1; // of each network's steps
-constexpr double kFirstSeconds = 0.1; // of each network in turns with float32, to see where it lies
-constexpr double kVersusSeconds = 0.25; // the same, where it is offered, each time that it is planned
+constexpr double kFirstSeconds = 0.03; // of each network in turns with float32, to see where it lies
+constexpr double kVersusSeconds = 0.07; // the same, where it is offered, each time that it is planned
 constexpr std::size_t kPlanned = 2; // times, where it is offered
 constexpr std::size_t kFewestRuns = 5; // of layers
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
@@ -147,7 +148,7 @@ struct ModelOracle::State
         if (!isResumed)
             wideMs = rough.fp32.medianMs;
         HALFTONE_TRY(rough.versus,
-                     meter.versus(narrow, optionsFor(kTimedSeconds, kFewestPairs, 40), progress));
+                     meter.versus(narrow, optionsFor(kFirstSeconds, kFewestPairs, 30), progress));
         if (!isResumed)
             wideMs = rough.versus.medianMs;
         byDevice = rough.versus.byDevice;
@@ -159,16 +160,10 @@ struct ModelOracle::State
     Result<void> timeLayers(const Progress &progress)
     {
         progress.tell(0, "timing each layer in each type");
-        HALFTONE_TRY(session::LatencyFigures figures,
-                     meter.layers(narrow, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
-        figures.versus = narrowTimes->versus;
+        const session::LatencyOptions options = optionsFor(kTimedSeconds, kFewestRuns, 40);
+        HALFTONE_TRY(narrowTimes->mixed, meter.steps(narrow, options, partOf(progress, 0, 0.5)));
         // What stays float32 in a mixed network takes that one's layout, which another may be the best for float32 alone.
-        HALFTONE_TRY(
-            auto sameLayout,
-            meter.wideInLayoutOf(narrow, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
-        if (sameLayout)
-            figures.fp32 = std::move(*sameLayout);
-        narrowTimes = std::move(figures);
+        HALFTONE_TRY(narrowTimes->fp32, meter.wideInLayoutOf(narrow, options, partOf(progress, 0.5, 0.5)));
         return {};
     }
 
@@ -321,23 +316,21 @@ struct ModelOracle::State
         }
     }
 
-    /// From networks whose labels change at every second and every fourth group.
+    /// From a network whose labels change at every second group.
     Result<void> fitConversions(ModelOracle &oracle, const Progress &progress)
     {
-        std::vector<CastTime> times;
-        for (const std::size_t period : {2U, 4U}) {
-            Labels labels;
-            std::size_t tunable = 0;
-            for (const Group &group : groups) {
-                const bool changes = group.isTunable && group.costs.allows(Label::Target)
-                    && tunable++ % period < period / 2;
-                labels.push_back(changes ? Label::Target : group.costs.widest());
-            }
-            HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
-            HALFTONE_TRY(const profile::Latency latency,
-                         meter.steps(snapshot, optionsFor(kTimedSeconds / 3, 3, 20), progress));
-            addCasts(snapshot, latency, times);
+        Labels labels;
+        bool changes = false;
+        for (const Group &group : groups) {
+            const bool mayChange = group.isTunable && group.costs.allows(Label::Target);
+            changes = mayChange ? !changes : changes;
+            labels.push_back(mayChange && changes ? Label::Target : group.costs.widest());
         }
+        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
+        HALFTONE_TRY(const profile::Latency latency,
+                     meter.steps(snapshot, optionsFor(kTimedSeconds / 2, 3, 20), progress));
+        std::vector<CastTime> times;
+        addCasts(snapshot, latency, times);
         const CastCosts costs = fittedCosts(times, {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
             link.castMicroseconds = costs.of(link.elements);
