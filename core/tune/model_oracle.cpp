@@ -21,7 +21,7 @@
 namespace halftone::tune {
 namespace {
 
-constexpr double kTimedSeconds = 0.1; // of each network's steps
+constexpr double kTimedSeconds = 0.05; // of each network's steps
 constexpr double kFirstSeconds = 0.03; // of each network in turns with float32, to see where it lies
 constexpr double kVersusSeconds = 0.07; // the same, where it is offered, each time that it is planned
 constexpr std::size_t kPlanned = 2; // times, where it is offered
@@ -328,7 +328,7 @@ struct ModelOracle::State
         }
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
         HALFTONE_TRY(const profile::Latency latency,
-                     meter.steps(snapshot, optionsFor(kTimedSeconds / 2, 3, 20), progress));
+                     meter.steps(snapshot, optionsFor(kTimedSeconds, 3, 10), progress));
         std::vector<CastTime> times;
         addCasts(snapshot, latency, times);
         const CastCosts costs = fittedCosts(times, {0, kUnfittedNanoseconds / 1e3});
