@@ -15,7 +15,7 @@ namespace halftone::kernels {
 
 /// What one plan computed from constants and the next one needs again: folded and packed weights, measured times. A
 /// tensor is told by where its bytes lie; an entry keeps the tensors that it came from, so that no other tensor can lie
-/// there. Entries that none of the last plans used are dropped. From any thread.
+/// there. Entries that none of the last plans used are dropped, but for what came from no tensor: an answer, measured once. From any thread.
 class PlanCache
 {
 public:
@@ -35,7 +35,7 @@ public:
         return std::static_pointer_cast<const T>(entry->value);
     }
 
-    /// Begins a plan: entries that the last kPlansKept plans did not ask for are dropped.
+    /// Begins a plan: entries with sources that the last kPlansKept plans did not ask for are dropped.
     void beginPlan();
     std::size_t size() const;
 

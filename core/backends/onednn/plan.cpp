@@ -227,15 +227,18 @@ Result<std::unique_ptr<Plan>> build(const plan::PlanGraph &graph, const Means &m
     return contained("plan", [&] { return planOf(graph, means, format); });
 }
 
-/// In both layouts that are to be compared, side by side: most of it is work of one thread.
-std::array<Result<std::unique_ptr<Plan>>, 2> buildBoth(const plan::PlanGraph &graph, const Means &means)
+constexpr std::array kFormats{Format::Blocked, Format::ChannelsLast}; // that are to be compared
+
+/// In both layouts, side by side: most of it is work of one thread.
+std::array<Result<std::unique_ptr<Plan>>, kFormats.size()> buildBoth(const plan::PlanGraph &graph,
+                                                                     const Means &means)
 {
-    std::array<Result<std::unique_ptr<Plan>>, 2> built{std::unique_ptr<Plan>(), std::unique_ptr<Plan>()};
+    std::array<Result<std::unique_ptr<Plan>>, kFormats.size()> built{std::unique_ptr<Plan>(), std::unique_ptr<Plan>()};
     std::atomic<unsigned> next = 0;
     shareWork(means.threads == 1 ? 1 : 2, [&](unsigned) {
         const ThreadScope scope(means.threads);
         for (unsigned k = next++; k < built.size(); k = next++)
-            built.at(k) = build(graph, means, k == 0 ? Format::Blocked : Format::ChannelsLast);
+            built.at(k) = build(graph, means, kFormats.at(k));
     });
     return built;
 }
@@ -265,18 +268,20 @@ std::string geometry(const plan::PlanGraph &graph)
     return key;
 }
 
-/// The best of a few runs, in microseconds.
-Result<double> bestTime(Plan &plan)
+/// The place of the plan whose best run is the shortest. They take turns: a disturbance meets all.
+Result<std::size_t> fastestOf(std::span<const std::unique_ptr<Plan>> plans)
 {
+    using Clock = std::chrono::steady_clock;
     constexpr int kRuns = 4;
-    double best = 0;
-    for (int k = 0; k < kRuns; ++k) {
-        const auto before = std::chrono::steady_clock::now();
-        HALFTONE_CHECK(plan.run({}));
-        const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - before;
-        best = k == 0 ? time.count() : std::min(best, time.count());
+    std::vector<Clock::duration> best(plans.size(), Clock::duration::max());
+    for (int run = 0; run < kRuns; ++run) {
+        for (std::size_t k = 0; k < plans.size(); ++k) {
+            const Clock::time_point before = Clock::now();
+            HALFTONE_CHECK(plans[k]->run({}));
+            best[k] = std::min(best[k], Clock::now() - before);
+        }
     }
-    return best;
+    return static_cast<std::size_t>(std::ranges::min_element(best) - best.begin());
 }
 
 } // namespace
@@ -296,15 +301,15 @@ Result<std::unique_ptr<kernels::LatencyPlan>> makePlan(plan::PlanGraph graph,
         // Neither layout is always the faster one: measured once for a network and kept.
         const auto measure = [&]() -> Result<std::shared_ptr<const Format>> {
             auto built = buildBoth(graph, means);
-            HALFTONE_TRY(std::unique_ptr<Plan> blocked, std::move(built[0]));
-            HALFTONE_TRY(std::unique_ptr<Plan> last, std::move(built[1]));
+            std::array<std::unique_ptr<Plan>, kFormats.size()> plans;
+            for (std::size_t k = 0; k < plans.size(); ++k) {
+                HALFTONE_TRY(plans.at(k), std::move(built.at(k)));
+            }
             if (options.beforeTiming)
                 options.beforeTiming();
-            HALFTONE_TRY(const double blockedTime, bestTime(*blocked));
-            HALFTONE_TRY(const double lastTime, bestTime(*last));
-            const bool isBlockedBest = blockedTime <= lastTime;
-            made = std::move(isBlockedBest ? blocked : last);
-            return std::make_shared<const Format>(isBlockedBest ? Format::Blocked : Format::ChannelsLast);
+            HALFTONE_TRY(const std::size_t fastest, fastestOf(plans));
+            made = std::move(plans.at(fastest));
+            return std::make_shared<const Format>(kFormats.at(fastest));
         };
         HALFTONE_TRY(const std::shared_ptr<const Format> chosen,
                      options.cache->get<Format>(key, {}, measure));

@@ -65,16 +65,20 @@ void PlanCacheTest::whatTheLastPlansDidNotUseGoes()
     PlanCache cache;
     int made = 0;
     const auto make = [&] { return Result<std::shared_ptr<const int>>(std::make_shared<const int>(++made)); };
-    const auto ask = [&](const char *what) { return *cache.get<int>(what, {}, make).value(); };
+    const tensor::Tensor weights = tensor::Tensor::owning(tensor::DType::U8, {1}, {std::byte{1}});
+    const auto ask = [&](const char *what) { return *cache.get<int>(what, {weights}, make).value(); };
+    const auto measured = [&] { return *cache.get<int>("measured", {}, make).value(); };
     cache.beginPlan();
     QCOMPARE(ask("kept"), 1);
     QCOMPARE(ask("gone"), 2);
+    QCOMPARE(measured(), 3);
     for (int plan = 0; plan < 8; ++plan) {
         cache.beginPlan();
         QCOMPARE(ask("kept"), 1);
     }
-    QCOMPARE(cache.size(), std::size_t(1));
-    QCOMPARE(ask("gone"), 3);
+    QCOMPARE(cache.size(), std::size_t(2));
+    QCOMPARE(ask("gone"), 4);
+    QCOMPARE(measured(), 3); // what holds no memory stays: to measure it again might give another answer
 }
 
 void PlanCacheTest::whatFailedIsTriedAgain()
