@@ -6,11 +6,10 @@ void PlanCache::beginPlan()
 {
     const std::scoped_lock guard(m_mutex);
     ++m_plan;
-    std::erase_if(m_entries,
-                  [this](const auto &item) {
-                      const Entry &entry = *item.second;
-                      return !entry.sources.empty() && entry.lastPlan + kPlansKept < m_plan;
-                  });
+    std::erase_if(m_entries, [this](const auto &item) {
+        const Entry &entry = *item.second;
+        return !entry.sources.empty() && entry.lastPlan + kPlansKept < m_plan;
+    });
 }
 
 std::size_t PlanCache::size() const

@@ -217,9 +217,9 @@ Result<profile::Latency> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot, 
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     if (mixed->layout() == m_kept->wide->layout())
         return profile::measureLatency(*m_kept->wide, options.settings, progress);
-    HALFTONE_TRY(const Plan wide,
-                 planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), {},
-                        mixed->layout()));
+    HALFTONE_TRY(
+        const Plan wide,
+        planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), {}, mixed->layout()));
     return profile::measureLatency(*wide, options.settings, progress);
 }
 

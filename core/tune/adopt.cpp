@@ -27,8 +27,8 @@ policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
     for (std::size_t k = 0; k < groups.size(); ++k)
         if (labels[k] != Label::Int8)
             for (const graph::NodeId id : groups[k].joining)
-                policy.nodeOverrides.emplace(
-                    graph.node(id).name, labels[k] == Label::Float32 ? tensor::DType::F32 : base.target);
+                policy.nodeOverrides.emplace(graph.node(id).name,
+                                             labels[k] == Label::Float32 ? tensor::DType::F32 : base.target);
     return policy;
 }
 

@@ -233,7 +233,8 @@ constexpr std::array kFormats{Format::Blocked, Format::ChannelsLast}; // that ar
 std::array<Result<std::unique_ptr<Plan>>, kFormats.size()> buildBoth(const plan::PlanGraph &graph,
                                                                      const Means &means)
 {
-    std::array<Result<std::unique_ptr<Plan>>, kFormats.size()> built{std::unique_ptr<Plan>(), std::unique_ptr<Plan>()};
+    std::array<Result<std::unique_ptr<Plan>>, kFormats.size()> built{std::unique_ptr<Plan>(),
+                                                                     std::unique_ptr<Plan>()};
     std::atomic<unsigned> next = 0;
     shareWork(means.threads == 1 ? 1 : 2, [&](unsigned) {
         const ThreadScope scope(means.threads);

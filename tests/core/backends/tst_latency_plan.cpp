@@ -368,14 +368,14 @@ void LatencyPlanTest::aFunctionThatRoundingLeavesAloneGoesBeforeACast()
         const graph::Model model = withParameters(g.model({cut}), kPicture);
         const auto plan = planOf(model, kPicture);
         QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
-        const bool isFused
-            = std::ranges::any_of(plan.value()->steps(), [](const kernels::PlanStep &step) {
-                  return step.op == "Convolution" && step.nodes.back() == "cut";
-              });
+        const bool isFused = std::ranges::any_of(plan.value()->steps(), [](const kernels::PlanStep &step) {
+            return step.op == "Convolution" && step.nodes.back() == "cut";
+        });
         QCOMPARE(isFused, most == "6");
         feed(*plan.value());
         const double off = distance(runPlan(*plan.value()), runNodes(model, kPicture));
-        QVERIFY2(off < 0x1p-7, qPrintable(QString::number(off))); // a neighbour, where sums are added in another order
+        QVERIFY2(off < 0x1p-7,
+                 qPrintable(QString::number(off))); // a neighbour, where sums are added in another order
     }
 }
 

@@ -38,8 +38,8 @@ graph::Model residual()
 profile::Latency latency()
 {
     profile::Latency latency;
-    const std::vector<std::vector<std::string>> steps{
-        {"stem"}, {"first"}, {"second", "sum"}, {"relu"}, {"left"}, {"right"}};
+    const std::vector<std::vector<std::string>> steps{{"stem"}, {"first"}, {"second", "sum"},
+                                                      {"relu"}, {"left"},  {"right"}};
     for (const auto &nodes : steps) {
         profile::LayerLatency &layer = latency.layers.emplace_back();
         layer.step.nodes = nodes;
