@@ -1,6 +1,7 @@
 #include "core/base/share_work.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -65,6 +66,17 @@ void shareWork(unsigned threads, const std::function<void(unsigned)> &work)
         call(0);
     }
     failure.throwAgain();
+}
+
+void shareParts(unsigned threads, std::size_t parts, const std::function<bool(std::size_t, unsigned)> &work)
+{
+    std::atomic<std::size_t> next = 0;
+    threads = static_cast<unsigned>(std::min<std::size_t>(parts, threads));
+    shareWork(threads, [&](unsigned thread) {
+        for (std::size_t part = next++; part < parts; part = next++)
+            if (!work(part, thread))
+                next = parts;
+    });
 }
 
 } // namespace halftone

@@ -7,7 +7,6 @@
 #include "core/kernels/buffer.h"
 #include "core/tensor/elements.h"
 
-#include <atomic>
 #include <cmath>
 #include <random>
 #include <unordered_set>
@@ -111,10 +110,9 @@ void draw(Drawing &drawing)
 
 void drawAll(std::vector<Drawing> &drawings)
 {
-    std::atomic<std::size_t> next = 0;
-    shareWork(machineThreads(), [&](unsigned) {
-        for (std::size_t k = next++; k < drawings.size(); k = next++)
-            draw(drawings[k]);
+    shareParts(machineThreads(), drawings.size(), [&](std::size_t k, unsigned) {
+        draw(drawings[k]);
+        return true;
     });
 }
 

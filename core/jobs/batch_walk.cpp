@@ -63,19 +63,20 @@ void BatchWalk::run(const ExampleSource &source, const RunBatch &runBatch, const
                             to.tell(all / static_cast<double>(m_batches.count), what);
                         }};
     };
-    std::atomic<std::size_t> next = 0;
-    shareWork(static_cast<unsigned>(m_interpreters.size()), [&](unsigned worker) {
+    const auto workers = static_cast<unsigned>(m_interpreters.size());
+    shareParts(workers, m_batches.count, [&](std::size_t k, unsigned worker) {
+        if (failure.isBefore(k))
+            return false;
         const Progress to = worker == 0 ? progress : Progress();
-        for (std::size_t k = next++; k < m_batches.count && !failure.isBefore(k); k = next++) {
-            Result<void> ran = guarded([&]() -> Result<void> {
-                HALFTONE_CHECK(progress.checkStop());
-                HALFTONE_TRY(const interpret::Feed feed, m_batches.feed(source, k));
-                return runBatch(m_interpreters[worker], k, feed, told(k, to));
-            });
-            shares[k] = 1;
-            if (!ran.ok())
-                failure.tell(k, std::move(ran).error());
-        }
+        Result<void> ran = guarded([&]() -> Result<void> {
+            HALFTONE_CHECK(progress.checkStop());
+            HALFTONE_TRY(const interpret::Feed feed, m_batches.feed(source, k));
+            return runBatch(m_interpreters[worker], k, feed, told(k, to));
+        });
+        shares[k] = 1;
+        if (!ran.ok())
+            failure.tell(k, std::move(ran).error());
+        return true;
     });
     if (!progress.stopped())
         progress.tell(1, "examples"); // else unsaid where the other threads took all batches

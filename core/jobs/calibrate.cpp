@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -346,10 +345,9 @@ Result<void> addParameters(EachCollectors &collectors, const TensorList &list, u
     };
     if (known != nullptr)
         std::erase_if(parameters, takeOver);
-    std::atomic<std::size_t> next = 0;
-    shareWork(threads, [&](unsigned) {
-        for (std::size_t k = next++; k < parameters.size() && !progress.stopped(); k = next++)
-            addExample(collectors, {parameters[k].first, 0, 0}, parameters[k].second, true);
+    shareParts(threads, parameters.size(), [&](std::size_t k, unsigned) {
+        addExample(collectors, {parameters[k].first, 0, 0}, parameters[k].second, true);
+        return !progress.stopped();
     });
     HALFTONE_CHECK(progress.checkStop());
     if (known == nullptr)
@@ -396,13 +394,11 @@ Result<CalibrateOutcome> calibrated(const CollectedStatistics &statistics,
     outcome.examples = statistics.examples;
     outcome.seconds = statistics.seconds;
     outcome.tensors.resize(statistics.tensors.size());
-    std::atomic<std::size_t> next = 0;
-    shareWork(threadsFor(threads), [&](unsigned) {
-        for (std::size_t k = next++; k < outcome.tensors.size() && !progress.stopped(); k = next++) {
-            outcome.tensors[k] = statistics.tensors[k].tensor;
-            outcome.tensors[k].statistics = statistics.tensors[k].collector.statistics();
-            chooseThreshold(outcome.tensors[k], threshold, progress.stop);
-        }
+    shareParts(threadsFor(threads), outcome.tensors.size(), [&](std::size_t k, unsigned) {
+        outcome.tensors[k] = statistics.tensors[k].tensor;
+        outcome.tensors[k].statistics = statistics.tensors[k].collector.statistics();
+        chooseThreshold(outcome.tensors[k], threshold, progress.stop);
+        return !progress.stopped();
     });
     HALFTONE_CHECK(progress.checkStop());
     return outcome;

@@ -3,8 +3,6 @@
 #include "core/backends/backends.h"
 #include "core/base/share_work.h"
 
-#include <atomic>
-
 namespace halftone::jobs {
 
 using calibration::CalibratedTensor;
@@ -60,19 +58,14 @@ chosenThresholds(std::span<const CalibratedTensor> tensors, const policy::Policy
         else
             left.push_back(k);
     }
-    const auto choose = [&](std::size_t k) {
+    const auto choose = [&](std::size_t part, unsigned) {
+        const std::size_t k = left[part];
         ChosenThreshold &one = (*chosen)[k];
-        if (stop.stop_requested())
-            return;
         one.threshold = thresholdBy(one.choice, tensors[k], stop);
         one.clipped = calibration::clippedShare(tensors[k].statistics, one.threshold.value);
+        return !stop.stop_requested();
     };
-    const bool isOne = left.size() == 1; // as after most edits: no threads for that
-    std::atomic<std::size_t> next = 0;
-    shareWork(isOne ? 1 : machineThreads(), [&](unsigned) {
-        for (std::size_t k = next++; k < left.size(); k = next++)
-            choose(left[k]);
-    });
+    shareParts(machineThreads(), left.size(), choose);
     return stop.stop_requested() ? nullptr : chosen;
 }
 

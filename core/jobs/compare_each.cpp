@@ -57,23 +57,23 @@ public:
         if (m_isTooSmall)
             return false;
         HALFTONE_CHECK(makeWorkers(workers, memory, keepsKernels));
-        std::atomic<std::size_t> next = first;
         std::atomic<std::size_t> done = first;
-        shareWork(static_cast<unsigned>(workers), [&](unsigned worker) {
-            for (std::size_t k = next++; k < m_batches.count && !m_failure.isBefore(k) && !m_isTooSmall;
-                 k = next++) {
-                Result<void> added = guarded([&] { return add(m_workers[worker], k, progress); });
-                if (!added.ok())
-                    m_failure.tell(k, std::move(added).error());
-                else if (m_interim)
-                    publish(worker);
-                if (worker == 0)
-                    progress.tell(static_cast<double>(++done) / static_cast<double>(m_batches.count),
-                                  "comparing");
-                else
-                    ++done;
-            }
-        });
+        shareParts(static_cast<unsigned>(workers), m_batches.count - first,
+                   [&](std::size_t part, unsigned worker) {
+                       const std::size_t k = first + part;
+                       if (m_failure.isBefore(k) || m_isTooSmall)
+                           return false;
+                       Result<void> added = guarded([&] { return add(m_workers[worker], k, progress); });
+                       if (!added.ok())
+                           m_failure.tell(k, std::move(added).error());
+                       else if (m_interim)
+                           publish(worker);
+                       ++done;
+                       if (worker == 0)
+                           progress.tell(static_cast<double>(done) / static_cast<double>(m_batches.count),
+                                         "comparing");
+                       return true;
+                   });
         HALFTONE_CHECK(progress.checkStop());
         if (m_failure.error() && !m_isTooSmall)
             return *m_failure.error();

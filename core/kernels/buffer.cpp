@@ -2,9 +2,8 @@
 
 #include "core/base/checked_math.h"
 #include "core/base/frugal_memory.h"
+#include "core/base/huge_pages.h"
 #include "core/base/memory.h"
-
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,20 +11,6 @@
 #include <new>
 
 namespace halftone::kernels {
-namespace {
-
-/// In huge pages, where the system has them, memory that is touched for the first time costs a fraction.
-void wantHugePages(std::byte *data, std::size_t bytes)
-{
-    constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
-    const auto address = reinterpret_cast<std::uintptr_t>(data);
-    const std::uintptr_t begin = (address + kHugePage - 1) / kHugePage * kHugePage;
-    const std::uintptr_t end = (address + bytes) / kHugePage * kHugePage;
-    if (begin < end) // where it cannot be done, small pages do
-        madvise(data + (begin - address), end - begin, MADV_HUGEPAGE);
-}
-
-} // namespace
 
 Result<std::size_t> checkedBytes(const TensorDesc &desc)
 {

@@ -4,7 +4,6 @@
 #include "core/dialect/dialect.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -49,16 +48,13 @@ Result<void> castAll(std::span<const tensor::Array> arrays, std::span<Wanted *co
     std::size_t bytes = 0;
     for (const Wanted *one : wanted)
         bytes += arrays[one->index].values.byteCount();
-    std::atomic<std::size_t> next = 0;
     const auto threads = std::min<std::size_t>(machineThreads(), 1 + bytes / kBytesAThread);
-    shareWork(static_cast<unsigned>(threads), [&](unsigned thread) {
-        for (std::size_t k = next++; k < wanted.size() && !progress.stopped(); k = next++) {
-            if (thread == 0)
-                progress.tell(static_cast<double>(k) / static_cast<double>(wanted.size()),
-                              "casting parameters");
-            Wanted &one = *wanted[k];
-            one.cast = tensor::castLater(arrays[one.index].values, one.to, &one.losses);
-        }
+    shareParts(static_cast<unsigned>(threads), wanted.size(), [&](std::size_t k, unsigned thread) {
+        if (thread == 0)
+            progress.tell(static_cast<double>(k) / static_cast<double>(wanted.size()), "casting parameters");
+        Wanted &one = *wanted[k];
+        one.cast = tensor::castLater(arrays[one.index].values, one.to, &one.losses);
+        return !progress.stopped();
     });
     return progress.checkStop();
 }

@@ -249,13 +249,11 @@ Result<void> KeptCompare::Impl::addCumulative(const Run &run, std::size_t batch)
         if (!figures.has[batch])
             added.emplace_back(id, &figures);
     }
-    std::atomic<std::size_t> next = 0;
-    shareWork(static_cast<unsigned>(std::clamp<std::size_t>(added.size(), 1, m_threads)), [&](unsigned) {
-        for (std::size_t k = next++; k < added.size() && !run.progress.stopped(); k = next++) {
-            const auto &[id, figures] = added[k];
-            figures->rows.addCumulative(values.at(run.reference.keys[id]), values.at(run.answer(id)));
-            figures->settle(batch);
-        }
+    shareParts(m_threads, added.size(), [&](std::size_t k, unsigned) {
+        const auto &[id, figures] = added[k];
+        figures->rows.addCumulative(values.at(run.reference.keys[id]), values.at(run.answer(id)));
+        figures->settle(batch);
+        return !run.progress.stopped();
     });
     return run.progress.checkStop();
 }
@@ -348,10 +346,9 @@ Result<void> KeptCompare::Impl::sideBySide(const Run &run, std::size_t first, co
 {
     const std::size_t count = std::min(run.workers, m_batches.size() - first);
     std::vector<Result<void>> done(count);
-    std::atomic<std::size_t> next = 0;
-    shareWork(static_cast<unsigned>(count), [&](unsigned worker) {
-        for (std::size_t k = next++; k < count; k = next++)
-            done[k] = guarded([&] { return work({first + k, worker}); });
+    shareParts(static_cast<unsigned>(count), count, [&](std::size_t k, unsigned worker) {
+        done[k] = guarded([&] { return work({first + k, worker}); });
+        return true;
     });
     for (Result<void> &one : done)
         HALFTONE_CHECK(one);

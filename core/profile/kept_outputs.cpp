@@ -12,7 +12,6 @@
 #include "core/profile/value_store.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -288,14 +287,11 @@ Result<void> KeptOutputs::Impl::computeBatch(Run &run, unsigned thread, std::siz
 Result<void> KeptOutputs::Impl::computeSome(Run &run, std::size_t from, std::size_t to)
 {
     std::vector<Result<void>> results(m_batches.size());
-    std::atomic<std::size_t> next = from;
-    std::atomic<bool> hasFailed = false;
-    shareWork(m_threads, [&](unsigned thread) {
-        for (std::size_t place = next++; place < to && !hasFailed; place = next++) {
-            results[m_order[place]] = guarded([&] { return computeBatch(run, thread, place); });
-            hasFailed = hasFailed || !results[m_order[place]].ok();
-            m_values.keepOnly(place, run.kept);
-        }
+    shareParts(m_threads, to - from, [&](std::size_t part, unsigned thread) {
+        const std::size_t place = from + part;
+        results[m_order[place]] = guarded([&] { return computeBatch(run, thread, place); });
+        m_values.keepOnly(place, run.kept);
+        return results[m_order[place]].ok();
     });
     for (const Result<void> &result : results)
         HALFTONE_CHECK(result); // the first in order says why

@@ -24,18 +24,12 @@ Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleS
                                                             unsigned threads, const Progress &progress)
 {
     std::vector<Result<interpret::Feed>> read(batches.count, Result<interpret::Feed>(interpret::Feed()));
-    std::atomic<std::size_t> next = 0;
     std::atomic<std::size_t> bytes = 0;
-    std::atomic<bool> hasFailed = false;
-    shareWork(static_cast<unsigned>(std::min<std::size_t>(threads, batches.count)), [&](unsigned) {
-        for (std::size_t k = next++; k < batches.count; k = next++) {
-            if (progress.stopped() || hasFailed || bytes > limit)
-                return;
-            read[k] = guarded([&] { return batches.feed(source, k); });
-            hasFailed = hasFailed || !read[k].ok();
-            if (read[k].ok())
-                bytes += interpret::feedBytes(read[k].value());
-        }
+    shareParts(threads, batches.count, [&](std::size_t k, unsigned) {
+        read[k] = guarded([&] { return batches.feed(source, k); });
+        if (read[k].ok())
+            bytes += interpret::feedBytes(read[k].value());
+        return read[k].ok() && bytes <= limit && !progress.stopped();
     });
     HALFTONE_CHECK(progress.checkStop());
     std::vector<interpret::Feed> feeds;

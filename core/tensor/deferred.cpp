@@ -1,6 +1,6 @@
 #include "core/tensor/deferred.h"
 
-#include <sys/mman.h>
+#include "core/base/huge_pages.h"
 
 #include <algorithm>
 #include <new>
@@ -36,12 +36,11 @@ bool DeferredElements::inPieces(const std::function<bool(std::span<const std::by
 
 std::shared_ptr<std::byte> newBytes(std::size_t size)
 {
-    constexpr std::size_t kHugePage = std::size_t{1} << 21;
     const bool isLarge = size >= 2 * kHugePage;
     const std::align_val_t alignment{isLarge ? kHugePage : 64};
     auto *const bytes = static_cast<std::byte *>(::operator new(size, alignment));
     if (isLarge)
-        ::madvise(bytes, size, MADV_HUGEPAGE);
+        wantHugePages(bytes, size);
     return {bytes, [alignment](std::byte *start) { ::operator delete(start, alignment); }};
 }
 

@@ -10,11 +10,14 @@ policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
                          const std::vector<Group> &groups, const Labels &labels)
 {
     policy::Policy policy = base;
-    bool isMixed = false;
+    bool isLowered = false;
+    bool isWhole = true;
     for (std::size_t k = 0; k < groups.size(); ++k) {
-        if (!groups[k].isTunable || labels[k] == Label::Target)
+        if (!groups[k].isTunable)
             continue;
-        isMixed = true;
+        const bool isTarget = labels[k] == Label::Target;
+        isLowered = isLowered || isTarget;
+        isWhole = isWhole && isTarget;
         for (const graph::NodeId id : groups[k].decided) {
             const graph::NodeDef &node = graph.node(id);
             const bool isInt8 = labels[k] == Label::Int8 && policy::hasInt8Form(*graph.dialect(), node.op);
@@ -22,7 +25,7 @@ policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
                 policy.nodeOverrides.emplace(node.name, isInt8 ? tensor::DType::I8 : tensor::DType::F32);
         }
     }
-    if (!isMixed)
+    if (!isLowered || isWhole) // a conversion has nothing to choose
         return policy;
     for (std::size_t k = 0; k < groups.size(); ++k)
         if (labels[k] != Label::Int8)

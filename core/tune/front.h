@@ -20,7 +20,7 @@ struct Group
     std::vector<graph::NodeId>
         decided; ///< of these, those that a list lowers: a policy says the group's label by their names
     /// Of these, what follows its inputs and also reads another group, such as a residual sum: which side it follows is said by name, too,
-    /// where not all is lowered. Else a conversion puts the sum where it saves a cast, and rounds what nobody has counted.
+    /// where some groups are lowered and some are not. Else a conversion puts the sum where it saves a cast, and rounds what nobody has counted.
     std::vector<graph::NodeId> joining;
     /// The search decides for it; else it is float32 for the reason below, or follows its neighbours at no loss of its own.
     bool isTunable = false;

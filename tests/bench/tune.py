@@ -80,16 +80,17 @@ def spearman(one, other):
     return sum((x - mean) * (y - mean) for x, y in zip(a, b)) / (spread[0] * spread[1]) ** 0.5 if all(spread) else float("nan")
 
 
-def alone(model, front, wide, folder):
+def alone(model, front, mixed, folder):
     """Tune's errors of single groups, compare's, and the seconds that the latter took."""
     told, true, seconds = [], [], 0.0
-    # A group of which a list lowers several nodes cannot be told from its name alone: such nodes stay float32, and so it is left out.
-    groups = [g for g in front["groups"] if g["tunable"] and "target" in g["labels"] and g["name"] in wide["node_overrides"]]
+    groups = [g for g in front["groups"] if g["tunable"] and "target" in g["labels"]]
     step = max(1, len(groups) // arguments.true)
     for group in groups[::step][:arguments.true]:
-        overrides = {name: label for name, label in wide["node_overrides"].items() if name != group["name"]}
+        # All nodes that the search decided about have a reason, and those of a group, such as its sum, the same one.
+        overrides = {name: front["target"] if reason == mixed["reasons"][group["name"]] else "float32"
+                     for name, reason in mixed["reasons"].items()}
         policy = Path(folder) / "alone.json"
-        policy.write_text(json.dumps({**wide, "node_overrides": overrides}))
+        policy.write_text(json.dumps({**mixed, "node_overrides": overrides}))
         begin = time.monotonic()
         found = call("compare", model, "--inputs", arguments.inputs, "--examples", arguments.examples, "--policy", policy, "--json")
         seconds += time.monotonic() - begin
@@ -194,7 +195,8 @@ for model in arguments.models:
         print(f"  hypervolume after a quarter of the time {100 * early / whole if whole else 0:.0f} % of the final one; kappa {front['kappa']:.2f}")
         print(f"  slower than float32 among those offered: {sum(p['ratio'] >= 1 for p in front['points'] if p is not wide)}")
         if arguments.true:
-            told, true, seconds = alone(model, front, json.loads(Path(wide["policy"]).read_text()), folder)
+            between = next(p for p in points if p["origin"] == "hull")
+            told, true, seconds = alone(model, front, json.loads(Path(between["policy"]).read_text()), folder)
             each = front["errors_seconds"] / max(labels, 1)
             print(f"  Spearman {spearman(told, true):.3f} over {len(told)} groups alone; by compare {seconds / len(told):.2f} s each, by tune {each:.3f} s: {seconds / len(told) / each:.0f} times faster")
         if arguments.remeasure and len(front["points"]) > 1:

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -235,11 +234,10 @@ std::array<Result<std::unique_ptr<Plan>>, kFormats.size()> buildBoth(const plan:
 {
     std::array<Result<std::unique_ptr<Plan>>, kFormats.size()> built{std::unique_ptr<Plan>(),
                                                                      std::unique_ptr<Plan>()};
-    std::atomic<unsigned> next = 0;
-    shareWork(means.threads == 1 ? 1 : 2, [&](unsigned) {
+    shareParts(means.threads == 1 ? 1 : 2, built.size(), [&](std::size_t k, unsigned) {
         const ThreadScope scope(means.threads);
-        for (unsigned k = next++; k < built.size(); k = next++)
-            built.at(k) = build(graph, means, kFormats.at(k));
+        built.at(k) = build(graph, means, kFormats.at(k));
+        return true;
     });
     return built;
 }

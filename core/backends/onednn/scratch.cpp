@@ -1,9 +1,8 @@
 #include "core/backends/onednn/scratch.h"
 
 #include "core/base/frugal_memory.h"
+#include "core/base/huge_pages.h"
 #include "core/base/memory.h"
-
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +12,6 @@
 namespace halftone::backends::onednn {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLine = 64;
 
@@ -30,7 +28,7 @@ std::shared_ptr<std::byte> ownPages(std::size_t bytes)
     void *memory = std::aligned_alloc(unit, rounded);
     if (memory == nullptr)
         return nullptr;
-    madvise(memory, rounded, MADV_HUGEPAGE); // where it cannot be done, small pages do
+    wantHugePages(memory, rounded);
     return {static_cast<std::byte *>(memory), [](std::byte *start) { std::free(start); }};
 }
 

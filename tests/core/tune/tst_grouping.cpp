@@ -122,13 +122,18 @@ private Q_SLOTS:
         }
     }
 
-    void whatIsLoweredWholeSaysNothingByName()
+    /// Both ends are the same policy however their nodes are grouped: points of a search stay what they were when int8 joins groups.
+    void theEndsSayNothingOfSums()
     {
         const graph::Model model = residual();
         const policy::Policy base = bfloat16();
         const tune::Network found = network(model, converted(model, base));
-        const Labels labels(found.groups.size(), Label::Target);
-        QVERIFY(tune::policyFor(base, model.graph, found.groups, labels) == base);
+        const Labels lowest(found.groups.size(), Label::Target);
+        QVERIFY(tune::policyFor(base, model.graph, found.groups, lowest) == base);
+        const Labels wide(found.groups.size(), Label::Float32);
+        const policy::Policy float32 = tune::policyFor(base, model.graph, found.groups, wide);
+        QCOMPARE(float32.nodeOverrides.size(), std::size_t(kTunable));
+        QVERIFY(!float32.nodeOverrides.contains("sum"));
     }
 
     /// Overrides of sums are the search's, as those of what it decided about.
