@@ -24,7 +24,6 @@ using interpret::Execution;
 using interpret::Feed;
 using interpret::Prepare;
 using rewrite::kNoNode;
-using tensor::DType;
 using tensor::Tensor;
 using Key = ValueKeys::Key;
 
