@@ -1,22 +1,12 @@
 #include "core/tune/cast_costs.h"
 
+#include "core/profile/latency.h"
+
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace halftone::tune {
-namespace {
-
-/// Needs: some
-double medianOf(std::vector<double> values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    if (values.size() % 2 != 0)
-        return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-} // namespace
 
 CastCosts fittedCosts(std::span<const CastTime> times, const CastCosts &guess)
 {
@@ -28,19 +18,18 @@ CastCosts fittedCosts(std::span<const CastTime> times, const CastCosts &guess)
         for (const CastTime &other : times)
             if (other.elements > kApart * one.elements)
                 slopes.push_back((other.microseconds - one.microseconds) / (other.elements - one.elements));
-    CastCosts costs;
-    std::vector<double> distances;
     if (!slopes.empty()) {
-        costs.perElement = std::max(0.0, medianOf(slopes));
+        const double perElement = std::max(0.0, profile::quantile(std::move(slopes), 0.5));
+        std::vector<double> distances;
         for (const CastTime &time : times)
-            distances.push_back(time.microseconds - costs.perElement * time.elements);
-        costs.each = medianOf(distances);
+            distances.push_back(time.microseconds - perElement * time.elements);
+        if (const double each = profile::quantile(std::move(distances), 0.5); each >= 0)
+            return {each, perElement};
     }
-    if (!slopes.empty() && costs.each >= 0)
-        return costs;
+    std::vector<double> perElement;
     for (const CastTime &time : times)
-        distances.push_back(time.microseconds / time.elements);
-    return {0, medianOf({distances.end() - static_cast<std::ptrdiff_t>(times.size()), distances.end()})};
+        perElement.push_back(time.microseconds / time.elements);
+    return {0, profile::quantile(std::move(perElement), 0.5)};
 }
 
 } // namespace halftone::tune

@@ -290,16 +290,18 @@ struct ModelOracle::State
     }
 
     /// The casts that a network runs as steps of their own, each of a value of the source graph.
-    void addCasts(const session::Snapshot &snapshot, const profile::Latency &latency,
-                  std::vector<CastTime> &times) const
+    std::vector<CastTime> castsIn(const session::Snapshot &snapshot, const profile::Latency &latency) const
     {
-        std::unordered_map<std::string_view, graph::NodeId> ids;
-        for (graph::NodeId id = 0; id < graph().nodeCount(); ++id)
-            ids.emplace(graph().node(id).name, id);
+        const auto idsOf = [](const graph::Graph &graph) {
+            std::unordered_map<std::string_view, graph::NodeId> ids;
+            for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+                ids.emplace(graph.node(id).name, id);
+            return ids;
+        };
         const graph::Graph &converted = snapshot.converted->model.graph;
-        std::unordered_map<std::string_view, graph::NodeId> casts;
-        for (graph::NodeId id = 0; id < converted.nodeCount(); ++id)
-            casts.emplace(converted.node(id).name, id);
+        const auto casts = idsOf(converted);
+        const auto sources = idsOf(graph());
+        std::vector<CastTime> times;
         for (const profile::LayerLatency &layer : latency.layers) {
             if (layer.step.kind != kernels::StepKind::Cast || layer.step.nodes.size() != 1)
                 continue;
@@ -307,13 +309,14 @@ struct ModelOracle::State
             if (cast == casts.end() || converted.inputs(cast->second).size() != 1)
                 continue;
             const graph::Entry read = converted.inputs(cast->second)[0];
-            const auto source = ids.find(converted.node(read.node).name);
-            if (source == ids.end())
+            const auto source = sources.find(converted.node(read.node).name);
+            if (source == sources.end())
                 continue;
             const auto elements = task.shapes->of({source->second, read.output}).elementCount();
             if (elements.value_or(0) > 0)
                 times.push_back({static_cast<double>(*elements), layer.medianUs});
         }
+        return times;
     }
 
     /// From a network whose labels change at every second group.
@@ -329,9 +332,7 @@ struct ModelOracle::State
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
         HALFTONE_TRY(const profile::Latency latency,
                      meter.steps(snapshot, optionsFor(kTimedSeconds, 3, 10), progress));
-        std::vector<CastTime> times;
-        addCasts(snapshot, latency, times);
-        const CastCosts costs = fittedCosts(times, {0, kUnfittedNanoseconds / 1e3});
+        const CastCosts costs = fittedCosts(castsIn(snapshot, latency), {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
             link.castMicroseconds = costs.of(link.elements);
         return {};
