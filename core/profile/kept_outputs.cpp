@@ -149,6 +149,9 @@ private:
     {
         const ComparedModels &models;
         const Progress &progress;
+        /// Samples are taken again and again of the same batches. To keep the values of all others takes longer than to compute them, since
+        /// it is memory that nobody has touched yet.
+        bool keepsValues = false;
         std::vector<Interpreter> others{}; ///< by thread
         KeptPlan reference{};
         KeptPlan lowered{};
@@ -162,7 +165,7 @@ private:
     Result<void> prepareThreads(Run &run);
     Result<bool> plan(Run &run, std::size_t memoryLimit);
     Result<std::vector<Tensor>> headsOf(Interpreter &interpreter, const graph::Graph &graph,
-                                        const KeptPlan &plan, const std::unordered_set<Key> &kept,
+                                        const KeptPlan &plan, const std::unordered_set<Key> *kept,
                                         std::size_t place, const Progress &progress);
     Result<void> computeBatch(Run &run, unsigned thread, std::size_t place);
     Result<void> computeSome(Run &run, std::size_t from, std::size_t to);
@@ -244,9 +247,10 @@ std::vector<bool> neededNodes(const graph::Graph &graph, const KeptPlan &plan, c
 }
 
 /// Runs a model to its end, computing only what its heads need that is not kept.
+/// kept  what is to be kept from now on; null: nothing
 Result<std::vector<Tensor>> KeptOutputs::Impl::headsOf(Interpreter &interpreter, const graph::Graph &graph,
                                                        const KeptPlan &plan,
-                                                       const std::unordered_set<Key> &kept, std::size_t place,
+                                                       const std::unordered_set<Key> *kept, std::size_t place,
                                                        const Progress &progress)
 {
     if (m_values.hasHeads(place, graph, plan))
@@ -264,7 +268,7 @@ Result<std::vector<Tensor>> KeptOutputs::Impl::headsOf(Interpreter &interpreter,
         HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress));
         const bool isHead
             = std::ranges::any_of(graph.heads(), [id](const graph::Entry &head) { return head.node == id; });
-        if (isHead || (kept.contains(plan.keys[id]) && m_values.keepsAll(place)))
+        if (isHead || (kept && kept->contains(plan.keys[id]) && m_values.keepsAll(place)))
             values.emplace(plan.keys[id], std::vector<Tensor>(value.outputs.begin(), value.outputs.end()));
     }
     return execution.heads();
@@ -276,9 +280,11 @@ Result<void> KeptOutputs::Impl::computeBatch(Run &run, unsigned thread, std::siz
     const Progress quiet{run.progress.stop, {}};
     LayerCompare::Heads &heads = run.heads[m_order[place]];
     HALFTONE_TRY(heads.reference,
-                 headsOf(m_references[thread], m_model.graph, run.reference, run.shared, place, quiet));
+                 headsOf(m_references[thread], m_model.graph, run.reference,
+                         run.keepsValues ? &run.shared : nullptr, place, quiet));
     HALFTONE_TRY(heads.other,
-                 headsOf(run.others[thread], run.models.other.graph, run.lowered, run.kept, place, quiet));
+                 headsOf(run.others[thread], run.models.other.graph, run.lowered,
+                         run.keepsValues ? &run.kept : nullptr, place, quiet));
     const std::scoped_lock guard(run.telling);
     run.progress.tell(static_cast<double>(++run.done) / static_cast<double>(m_batches.size()), "comparing");
     return {};
@@ -329,7 +335,7 @@ Result<std::optional<KeptCompare::Answer>> KeptOutputs::Impl::compare(const Comp
                                                                       const Sample &sample,
                                                                       const Progress &progress)
 {
-    Run run{models, progress};
+    Run run{models, progress, sample.first > 0};
     run.heads.resize(m_batches.size());
     HALFTONE_CHECK(prepareThreads(run));
     HALFTONE_TRY(const bool hasRoom, plan(run, memoryLimit));

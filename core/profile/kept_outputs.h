@@ -11,13 +11,13 @@ namespace halftone::profile {
 /// Which batches are enough to tell what outputs lose.
 struct Sample
 {
-    std::size_t first = 0; ///< to begin with; 0: all of them
+    std::size_t first = 0; ///< to begin with, or all that there are; 0: all of them, this once
     double precision = 0; ///< relative standard error of each output's Σd² / Σr²
 };
 
 /// What the outputs lose, for one reference and one set of batches, of many models that differ a little: KeptCompare without layers. Values of
-/// the reference that are wanted a second time are kept, of as many batches as the memory limit allows, and of another model only what lies
-/// behind a difference is computed. Batches are computed side by side, one a thread, with kernels of one thread, so that values are the same with any number of
+/// the reference in batches of a sample are kept when they are computed a second time, of as many batches as the memory limit allows, and of
+/// another model only what lies behind a difference is computed. Batches are computed side by side, one a thread, with kernels of one thread, so that values are the same with any number of
 /// threads. For one thread at a time.
 class KeptOutputs
 {

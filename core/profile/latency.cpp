@@ -42,6 +42,7 @@ double unit(std::mt19937_64 &random)
 }
 
 constexpr double kMostOverFastest = 2; ///< median against minimum
+constexpr std::size_t kRunsATurn = 3; ///< of one plan before the other's
 
 bool isFarAbove(double medianMs, double minMs)
 {
@@ -135,22 +136,29 @@ Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &o
             byDevice = time.has_value();
         }
     }
-    // Its own run before leaves in the caches what it finds there when it runs by itself, and not the other's weights.
-    const auto time = [byDevice](kernels::LatencyPlan &one, const Progress &told) -> Result<double> {
-        HALFTONE_CHECK(warmUp(one, 1, told));
-        return (byDevice ? timeOnDevice : timeOf)(one, told);
-    };
-    std::vector<double> ratios;
     std::vector<double> own;
     std::vector<double> others;
-    for (std::size_t k = 0; k < settings.repeats; ++k) {
-        const bool isOtherFirst = k % 2 == 1;
-        HALFTONE_TRY(const double first, time(isOtherFirst ? other : plan, progress));
-        HALFTONE_TRY(const double second, time(isOtherFirst ? plan : other, progress));
-        others.push_back(isOtherFirst ? first : second);
-        own.push_back(isOtherFirst ? second : first);
-        ratios.push_back(own.back() / std::max(others.back(), 1e-9));
+    // Its own run before leaves in the caches what it finds there when it runs by itself, and not the other's weights.
+    const auto takeTurn = [byDevice, &progress](kernels::LatencyPlan &one, std::size_t runs,
+                                                std::vector<double> &times) -> Result<void> {
+        HALFTONE_CHECK(warmUp(one, 1, progress));
+        for (std::size_t k = 0; k < runs; ++k) {
+            HALFTONE_TRY(const double time, (byDevice ? timeOnDevice : timeOf)(one, progress));
+            times.push_back(time);
+        }
+        return {};
+    };
+    for (std::size_t turn = 0; own.size() < settings.repeats; ++turn) {
+        const std::size_t runs = std::min(kRunsATurn, settings.repeats - own.size());
+        if (turn % 2 == 1)
+            HALFTONE_CHECK(takeTurn(other, runs, others));
+        HALFTONE_CHECK(takeTurn(plan, runs, own));
+        if (turn % 2 == 0)
+            HALFTONE_CHECK(takeTurn(other, runs, others));
     }
+    std::vector<double> ratios;
+    for (std::size_t k = 0; k < own.size(); ++k)
+        ratios.push_back(own[k] / std::max(others[k], 1e-9));
     std::array<double, 2> interval = medianInterval(ratios, seed);
     interval[0] *= 1 - kPlacement;
     interval[1] *= 1 + kPlacement;

@@ -63,7 +63,8 @@ inline constexpr double kPlacement = 0.01;
 struct Versus
 {
     double medianMs = 0; ///< of the other
-    double ratio = 0; ///< median of plan / other over pairs of neighbouring runs: below 1 the plan is faster
+    double ratio
+        = 0; ///< median of plan / other over pairs of runs of neighbouring turns: below 1 the plan is faster
     /// 95 % interval of that median, from 2000 bootstrap samples of the pairs (Efron and Tibshirani, "An Introduction to
     /// the Bootstrap", section 13.3), widened by kPlacement on both sides.
     std::array<double, 2> ci95{};
@@ -71,8 +72,8 @@ struct Versus
     bool byDevice = false; ///< timed by the device's own clock, without copies to and from it
 };
 
-/// The two take turns, the first one of a pair changing from pair to pair; each runs once before it is timed, as one that runs by itself
-/// has run before.
+/// The two take turns of a few runs, the first one changing from pair to pair of turns; in each a run that is not timed comes first, as one
+/// that runs by itself has run before.
 /// seed   of the bootstrap's draws
 /// fails  what a run refuses; Cancelled
 Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &other,

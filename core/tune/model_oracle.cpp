@@ -29,6 +29,7 @@ constexpr std::size_t kFewestRuns = 5; // of layers
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
 constexpr profile::Sample kGlance{2, std::numeric_limits<double>::infinity()};
 constexpr profile::Sample kSample{8, 0.15}; // 0.6 dB
+constexpr profile::Sample kEvery{std::numeric_limits<std::size_t>::max(), 0};
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
 
 /// The worst output decides.
@@ -406,7 +407,7 @@ Result<double> ModelOracle::glanceAlone(std::size_t group, Label label, const Pr
 
 Result<double> ModelOracle::errorAlone(std::size_t group, Label label, const Progress &progress)
 {
-    return m_state->errorAlone(*this, group, label, m_state->isClean ? kSample : profile::Sample{}, progress);
+    return m_state->errorAlone(*this, group, label, m_state->isClean ? kSample : kEvery, progress);
 }
 
 Result<Measurement> ModelOracle::compare(const Labels &labels, const Progress &progress)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """`tune --int8` against what else finds the layers that must stay wide, on one ONNX model: same machine, pictures and limit.
 
-tune_versus.py CLI MODEL.onnx PICTURES [--examples 100] [--drop 0.5] [--only ours,nncf,ort]
+tune_versus.py CLI MODEL.onnx PICTURES [--examples 100] [--calibrate 100] [--drop 0.5] [--only ours,nncf,ort]
 
-MODEL has a preprocess.json beside it, PICTURES a labels.csv (file, class_index). Others: NNCF's quantize_with_accuracy_control, and
+MODEL has a preprocess.json beside it, PICTURES a labels.csv (file, class_index). Top-1 is that of so many examples; the others calibrate, and
+onnxruntime compares values, on the first of them, since it holds all values of all that it is given. Others: NNCF's quantize_with_accuracy_control, and
 onnxruntime's quantize_static, from which the nodes with the largest errors by its own debugger (qdq_loss_debug) are left out, twice as
 many each time, until the limit holds. Printed: seconds until a plan was found (of ours also those until it had been measured, before what
 might be faster was ruled out), its top-1 over the pictures, and the median time of one picture: theirs in ONNX Runtime, ours in Halftone
@@ -33,6 +34,7 @@ parser.add_argument("cli", type=Path)
 parser.add_argument("model", type=Path)
 parser.add_argument("pictures", type=Path)
 parser.add_argument("--examples", type=int, default=100)
+parser.add_argument("--calibrate", type=int, default=100)
 parser.add_argument("--drop", type=float, default=0.5, help="points that top-1 may fall by")
 parser.add_argument("--only", default="ours,nncf,ort")
 arguments = parser.parse_args()
@@ -145,6 +147,7 @@ def nncf(folder, source, reference):
     name = source.graph.input[0].name
     begin = time.monotonic()
     data = library.Dataset(list(range(len(INPUTS))), lambda k: {name: INPUTS[k]})
+    few = library.Dataset(list(range(len(INPUTS[:arguments.calibrate]))), lambda k: {name: INPUTS[k]})
 
     def validate(model, indices):
         # NNCF hands over a prepared model that takes a dictionary, or the ONNX model itself.
@@ -155,8 +158,8 @@ def nncf(folder, source, reference):
             hits.append(float(int(np.argmax(answer)) - (1 if answer.size == 1001 else 0) == CLASSES[k]))
         return float(np.mean(hits)), hits
 
-    model = library.quantize_with_accuracy_control(source, data, data, validate, max_drop=arguments.drop / 100,
-                                                   subset_size=len(INPUTS), drop_type=library.DropType.ABSOLUTE)
+    model = library.quantize_with_accuracy_control(source, few, data, validate, max_drop=arguments.drop / 100,
+                                                   subset_size=arguments.calibrate, drop_type=library.DropType.ABSOLUTE)
     return tell("NNCF, accuracy control", time.monotonic() - begin, model)
 
 
@@ -165,7 +168,7 @@ def onnxRuntime(folder, source, reference):
 
     class Reader(CalibrationDataReader):
         def __init__(self):
-            self.left = iter(INPUTS)
+            self.left = iter(INPUTS[:arguments.calibrate])
 
         def get_next(self):
             x = next(self.left, None)
