@@ -5,6 +5,7 @@
 #include "core/base/share_work.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/infer/known_shapes.h"
 #include "core/infer/variables.h"
 #include "core/interpret/random_params.h"
 #include "core/jobs/chip_at_hand.h"
@@ -50,21 +51,9 @@ struct Profile
     std::shared_ptr<const hardware::Description> chip; ///< whose limits the layers have; null: none is known
 };
 
-using Shapes = std::unordered_map<std::string, tensor::Shape>;
-
-/// The shapes of all variables, by name: a converted graph has the same ones.
-Shapes shapesByName(const graph::Graph &graph, const infer::ShapeMap &shapes)
-{
-    Shapes known;
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
-        if (graph.isVariable(id))
-            known.emplace(graph.node(id).name, shapes.byNode[id][0]);
-    return known;
-}
-
 /// What the run is fed, with shapes: a latency says nothing without them.
 Result<std::vector<std::pair<std::string, tensor::Shape>>>
-measuredInputs(const graph::Model &model, const policy::Policy &policy, const Shapes &known)
+measuredInputs(const graph::Model &model, const policy::Policy &policy, const infer::KnownShapes &known)
 {
     std::vector<policy::Warning> told; // those who convert tell them
     HALFTONE_TRY(const std::vector<infer::Variable> variables, infer::classifyVariables(model, policy, told));
@@ -97,14 +86,14 @@ void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo
 }
 
 /// The shapes that the call gives, else those that the model says of its data.
-Result<Shapes> dataShapes(const session::Session &session)
+Result<infer::KnownShapes> dataShapes(const session::Session &session)
 {
     if (!session.inputShapes().empty())
         return session.inputShapes();
     const graph::Model &model = session.source().model;
     std::vector<std::string> notes;
     HALFTONE_TRY(const infer::ShapeMap inferred, session.shapes(notes));
-    Shapes shapes = shapesByName(model.graph, inferred);
+    infer::KnownShapes shapes = infer::variableShapes(model.graph, inferred);
     for (const tensor::Array &array : model.parameters)
         shapes.erase(std::string(dialect::variableOf(model.graph, array.name)));
     std::erase_if(shapes, [](const auto &shape) { return !shape.second.hasRank(); });
@@ -118,7 +107,7 @@ Result<void> setBatch(const ProfileOptions &options, session::Session &session)
         return {};
     if (options.batch < 0 || options.batch > (std::int64_t{1} << 30))
         return badCall("--batch", std::to_string(options.batch), "a positive number");
-    HALFTONE_TRY(const Shapes shapes, dataShapes(session));
+    HALFTONE_TRY(const infer::KnownShapes shapes, dataShapes(session));
     if (shapes.empty())
         return badCall("--batch", "the inputs' shapes are not known", "--shape NAME=1,3,224,224, too");
     for (const auto &[name, shape] : shapes) {
@@ -147,11 +136,11 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     HALFTONE_CHECK(setBatch(options, session));
     std::vector<std::string> notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
-    const Shapes known = shapesByName(session.source().model.graph, shapes);
+    const infer::KnownShapes known = infer::variableShapes(session.source().model.graph, shapes);
     HALFTONE_TRY(const graph::Model source, sourceModel(options, session));
     HALFTONE_TRY(result.inputs, measuredInputs(source, policy, known));
     graph::Model model = source;
-    Shapes knownHere = known;
+    infer::KnownShapes knownHere = known;
     if (options.quantized) {
         if (options.policy.isGiven())
             return badCall("--quantized", "together with a policy", "one of both");

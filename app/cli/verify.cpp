@@ -3,7 +3,7 @@
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/base/text.h"
-#include "core/dialect/dialect.h"
+#include "core/infer/known_shapes.h"
 #include "core/mixed/type_census.h"
 #include "core/policy/policy_options.h"
 #include "core/profile/typed_model.h"
@@ -11,7 +11,6 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <unordered_map>
 
 namespace halftone::cli {
 namespace {
@@ -187,11 +186,7 @@ Result<infer::TypedModel> typedModel(const session::Session &session, infer::Sha
                                      const policy::Policy &policy, const std::stop_token &stop)
 {
     const graph::Model &model = session.source().model;
-    std::unordered_map<std::string, tensor::Shape> known;
-    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
-        if (model.graph.isVariable(id))
-            known.emplace(model.graph.node(id).name, shapes.byNode[id].front());
-    }
+    infer::KnownShapes known = infer::variableShapes(model.graph, shapes);
     for (const auto &[name, shape] : session.inputShapes())
         known.insert_or_assign(name, shape);
     auto typed = profile::typedModel(model, known, policy, progress(stop));

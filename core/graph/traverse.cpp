@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace halftone::graph {
+namespace {
+
+NodesByName byName(const Graph &graph, bool areVariables)
+{
+    NodesByName nodes;
+    for (NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.isVariable(id) == areVariables)
+            nodes.emplace(graph.node(id).name, id);
+    return nodes;
+}
+
+} // namespace
 
 std::vector<NodeId> postOrder(const Graph &graph)
 {
@@ -53,6 +65,16 @@ std::vector<std::uint32_t> referencedOutputs(const Graph &graph)
         std::ranges::for_each(graph.inputs(id), note);
     std::ranges::for_each(graph.heads(), note);
     return counts;
+}
+
+NodesByName operatorsByName(const Graph &graph)
+{
+    return byName(graph, false);
+}
+
+NodesByName variablesByName(const Graph &graph)
+{
+    return byName(graph, true);
 }
 
 } // namespace halftone::graph

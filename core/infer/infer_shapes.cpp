@@ -23,7 +23,7 @@ Shape completed(Shape given, const Shape &written)
 
 } // namespace
 
-Result<ShapeMap> inferShapes(const graph::Graph &graph, const std::unordered_map<std::string, Shape> &known)
+Result<ShapeMap> inferShapes(const graph::Graph &graph, const KnownShapes &known)
 {
     std::vector<Shape> variables(graph.nodeCount());
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {

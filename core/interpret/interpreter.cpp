@@ -4,9 +4,11 @@
 #include "core/base/text.h"
 #include "core/dialect/bound_axes.h"
 #include "core/dialect/dialect.h"
+#include "core/graph/traverse.h"
 #include "core/interpret/graph_runner.h"
 #include "core/kernels/buffer.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_set>
 #include <utility>
@@ -120,16 +122,16 @@ private:
     /// fails: a fed name that is no variable of the graph. One that no head needs is no mistake.
     Result<void> checkNames(const Feed &feed) const
     {
-        std::unordered_map<std::string_view, NodeId> names;
-        std::vector<std::string_view> all;
-        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-            if (m_graph.isVariable(id) && names.emplace(m_graph.node(id).name, id).second)
-                all.push_back(m_graph.node(id).name);
-        }
+        const graph::NodesByName variables = graph::variablesByName(m_graph);
         for (const auto &[name, value] : feed) {
-            if (!names.contains(name))
-                return badInput(name,
-                                "the model has no input of this name" + didYouMean(nearestNames(name, all)));
+            if (variables.contains(name))
+                continue;
+            std::vector<std::string_view> all;
+            for (const auto &[known, id] : variables)
+                all.push_back(known);
+            std::ranges::sort(all);
+            return badInput(name,
+                            "the model has no input of this name" + didYouMean(nearestNames(name, all)));
         }
         return {};
     }

@@ -4,6 +4,7 @@
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/infer_shapes.h"
+#include "core/infer/known_shapes.h"
 #include "core/kernels/buffer.h"
 #include "core/tensor/elements.h"
 
@@ -118,18 +119,15 @@ void drawAll(std::vector<Drawing> &drawings)
 
 } // namespace
 
-Result<graph::Model> withRandomParameters(const graph::Model &model,
-                                          const std::unordered_map<std::string, Shape> &inputs,
+Result<graph::Model> withRandomParameters(const graph::Model &model, const infer::KnownShapes &inputs,
                                           std::uint64_t seed)
 {
     const dialect::Dialect &dialect = dialect::of(model.graph);
-    std::unordered_map<std::string, Shape> known = inputs;
     std::unordered_set<std::string> stored;
-    for (const tensor::Array &array : model.parameters) {
+    for (const tensor::Array &array : model.parameters)
         stored.emplace(dialect.variableOf(array.name));
-        known.try_emplace(std::string(dialect.variableOf(array.name)), array.shape);
-    }
-    HALFTONE_TRY(const infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
+    HALFTONE_TRY(const infer::ShapeMap shapes,
+                 infer::inferShapes(model.graph, infer::withParameterShapes(inputs, model)));
     const std::vector<Use> uses = firstUses(model.graph);
     graph::Model filled = model;
     filled.hasParameters = true;

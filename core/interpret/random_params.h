@@ -2,11 +2,10 @@
 
 #include "core/base/result.h"
 #include "core/graph/model.h"
+#include "core/infer/infer_shapes.h"
 #include "core/tensor/shape.h"
 
 #include <cstdint>
-#include <string>
-#include <unordered_map>
 
 namespace halftone::interpret {
 
@@ -15,8 +14,7 @@ namespace halftone::interpret {
 /// 2 / fan-in (He et al. 2015), gamma and variances 1, biases, betas and means 0. The same seed gives the same values,
 /// whatever order the graph is in. Everything but `inputs` and labels counts as a parameter; what the model has stays.
 /// fails: BadInput for shapes that contradict each other or don't follow; where = the variable.
-Result<graph::Model> withRandomParameters(const graph::Model &model,
-                                          const std::unordered_map<std::string, tensor::Shape> &inputs,
+Result<graph::Model> withRandomParameters(const graph::Model &model, const infer::KnownShapes &inputs,
                                           std::uint64_t seed);
 
 } // namespace halftone::interpret

@@ -109,7 +109,7 @@ Result<infer::TypeMap> Settings::typesOf(std::span<const Tensor> variables) cons
     return types;
 }
 
-Error Settings::blameInput(Error error, std::unordered_map<std::string, Shape> known) const
+Error Settings::blameInput(Error error, infer::KnownShapes known) const
 {
     // Rules meet a contradiction wherever they come by first, often at a parameter.
     for (const NodeId id : m_convertible) {
@@ -157,7 +157,7 @@ Result<const Setting *> Settings::of(std::span<const Tensor> variables, std::spa
         holds[id] = isSet(constants[id]) && kernels::areSame(constants[id], variables[id]);
     if (key == m_key && holds == m_holds)
         return &m_last;
-    std::unordered_map<std::string, Shape> known;
+    infer::KnownShapes known;
     for (const NodeId id : m_order) {
         if (m_graph.isVariable(id) && isSet(variables[id]))
             known.insert_or_assign(m_graph.node(id).name, variables[id].shape());

@@ -5,8 +5,6 @@
 #include "core/kernels/backend.h"
 
 #include <span>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 /// Inside of GraphRunner: what the inputs of a run tell of all its values.
@@ -52,7 +50,7 @@ public:
 private:
     Result<infer::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
     /// `error`, which inferring shapes gave, told of the input that all the others contradict, if there is one.
-    Error blameInput(Error error, std::unordered_map<std::string, tensor::Shape> known) const;
+    Error blameInput(Error error, infer::KnownShapes known) const;
     /// holds  by NodeId: which constants are what is run with
     infer::ShapeMap withStaticShapes(infer::ShapeMap shapes, std::span<const tensor::Tensor> constants,
                                      const std::vector<bool> &holds) const;

@@ -1,7 +1,7 @@
 #include "core/jobs/drawn_inputs.h"
 
-#include "core/dialect/dialect.h"
 #include "core/infer/infer_shapes.h"
+#include "core/infer/known_shapes.h"
 #include "core/infer/variables.h"
 #include "core/io/pictures/preprocess.h"
 #include "core/kernels/buffer.h"
@@ -17,7 +17,6 @@ namespace {
 
 using tensor::DType;
 using tensor::Shape;
-using Shapes = std::unordered_map<std::string, Shape>;
 
 constexpr std::array<std::int64_t, 13> kUsualSides{224, 32, 28, 64, 112, 100, 96, 128, 48, 24, 12, 299, 300};
 constexpr std::int64_t kUsualLength = 16; ///< of an axis that is no side of a picture
@@ -47,11 +46,10 @@ public:
         : m_graph(model.graph)
         , m_examples(static_cast<std::int64_t>(examples))
         , m_pictures(pictures ? *pictures : io::guessedPreprocess(model))
+        , m_known(infer::withParameterShapes({}, model))
     {
         if (!pictures) // usual extents are tried instead of the one that is guessed
             m_pictures.height = m_pictures.width = std::nullopt;
-        for (const tensor::Array &array : model.parameters)
-            m_known.try_emplace(std::string(dialect::variableOf(m_graph, array.name)), array.shape);
     }
 
     Result<DrawnInputs> draw(const std::vector<infer::Variable> &variables);
@@ -65,7 +63,7 @@ private:
     const graph::Graph &m_graph;
     std::int64_t m_examples;
     io::Preprocess m_pictures;
-    Shapes m_known; ///< of parameters
+    infer::KnownShapes m_known; ///< of parameters
 };
 
 /// `side`: of pictures. A shape of unknown rank is a picture's where pictures may be fed, else stays unknown.
@@ -91,7 +89,7 @@ Result<infer::ShapeMap> Drawing::shapesWith(const std::vector<graph::NodeId> &in
 {
     // What follows from the parameters and from the model's own words goes before a guess.
     HALFTONE_TRY(infer::ShapeMap shapes, infer::inferShapes(m_graph, m_known));
-    Shapes known = m_known;
+    infer::KnownShapes known = m_known;
     for (const graph::NodeId id : inputs) {
         const Shape shape = filled(shapes.of({id, 0, 0}), m_graph.node(id).name == m_pictures.input, side);
         if (!shape.hasRank())

@@ -2,6 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/infer/infer_shapes.h"
 #include "core/jobs/calibrate.h"
 #include "core/mixed/convert_model.h"
 #include "core/policy/policy.h"
@@ -57,7 +58,7 @@ struct RangeSource
     std::string table; ///< a calibration table
     CalibrateOptions calibrate; ///< with examples.inputs: these are run
     /// Shapes of inputs, of which random values are run once: for speed alone.
-    const std::unordered_map<std::string, tensor::Shape> *randomInputs = nullptr;
+    const infer::KnownShapes *randomInputs = nullptr;
 };
 
 /// The ranges of the tensors that a conversion of `model` needs; none when the policy asks for no int8 or there is no source.

@@ -5,6 +5,7 @@
 #include "core/dialect/registry.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/kept_measurement.h"
+#include "core/infer/infer_shapes.h"
 #include "core/jobs/chip_at_hand.h"
 #include "core/mixed/convert_model.h"
 #include "core/profile/latency.h"
@@ -16,7 +17,6 @@
 #include <ctime>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace halftone::jobs {
@@ -27,14 +27,12 @@ using hardware::Unit;
 using tensor::DType;
 using tensor::Shape;
 
-using Shapes = std::unordered_map<std::string, Shape>;
-
 /// A network of one kind of operators, in float32.
 struct Probe
 {
     Unit unit = Unit::Conv;
     graph::Model model;
-    Shapes shapes; ///< of its inputs
+    infer::KnownShapes shapes; ///< of its inputs
 };
 
 /// Values of a parameter, none of which matters but that they are no zeros.

@@ -79,10 +79,10 @@ Result<quantize::QuantizedRanges> rangesInTable(const std::string &path)
     return ranges;
 }
 
-Result<quantize::QuantizedRanges>
-rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &names,
-                     const std::unordered_map<std::string, tensor::Shape> &inputs, unsigned threads,
-                     const Progress &progress)
+Result<quantize::QuantizedRanges> rangesOnRandomValues(const graph::Model &model,
+                                                       const std::vector<std::string> &names,
+                                                       const infer::KnownShapes &inputs, unsigned threads,
+                                                       const Progress &progress)
 {
     const std::unordered_set<std::string> wanted(names.begin(), names.end());
     HALFTONE_TRY(const kernels::BackendChain backends,
@@ -214,8 +214,7 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
     return outcome;
 }
 
-Result<graph::Model> quantizedForProfile(const graph::Model &model,
-                                         const std::unordered_map<std::string, tensor::Shape> &inputs,
+Result<graph::Model> quantizedForProfile(const graph::Model &model, const infer::KnownShapes &inputs,
                                          const std::string &table, unsigned threads, const Progress &progress)
 {
     const quantize::QuantizeOptions options;

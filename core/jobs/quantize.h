@@ -2,13 +2,13 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/infer/infer_shapes.h"
 #include "core/jobs/calibrate.h"
 #include "core/quantize/quantize.h"
 
 #include <cstddef>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace halftone::jobs {
@@ -52,16 +52,15 @@ Result<quantize::QuantizedRanges> rangesInTable(const std::string &path);
 /// Of the tensors of those names, from one run on random values: for timing alone.
 /// inputs  shapes by name; those of parameters are passed over
 /// fails   BadInput for an input of unknown shape; as interpret::Interpreter
-Result<quantize::QuantizedRanges>
-rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &names,
-                     const std::unordered_map<std::string, tensor::Shape> &inputs, unsigned threads,
-                     const Progress &progress);
+Result<quantize::QuantizedRanges> rangesOnRandomValues(const graph::Model &model,
+                                                       const std::vector<std::string> &names,
+                                                       const infer::KnownShapes &inputs, unsigned threads,
+                                                       const Progress &progress);
 
 /// `model` in int8 for timing alone: the ranges come from one run on random values, or from a table.
 /// inputs  shapes by name; those of parameters are passed over
 /// fails   as quantizeModel() and interpret::Interpreter
-Result<graph::Model> quantizedForProfile(const graph::Model &model,
-                                         const std::unordered_map<std::string, tensor::Shape> &inputs,
+Result<graph::Model> quantizedForProfile(const graph::Model &model, const infer::KnownShapes &inputs,
                                          const std::string &table, unsigned threads,
                                          const Progress &progress);
 

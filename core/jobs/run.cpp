@@ -1,6 +1,7 @@
 #include "core/jobs/run.h"
 
 #include "core/dialect/dialect.h"
+#include "core/infer/infer_shapes.h"
 #include "core/infer/lists.h"
 #include "core/infer/shown_outputs.h"
 #include "core/interpret/interpreter.h"
@@ -241,7 +242,7 @@ Result<graph::Model> filled(const graph::Model &model, const RunSettings &settin
     if (!settings.randomParameters)
         return model;
     HALFTONE_TRY(const interpret::Feed feed, source.batch(0, source.usualBatch()));
-    std::unordered_map<std::string, tensor::Shape> shapes;
+    infer::KnownShapes shapes;
     for (const auto &[name, value] : feed)
         shapes.emplace(name, value.shape());
     return interpret::withRandomParameters(model, shapes, *settings.randomParameters);

@@ -1,5 +1,6 @@
 #include "core/dialect/dialect.h"
 #include "core/dialect/quantized_forms.h"
+#include "core/graph/traverse.h"
 #include "core/profile/layer_compare.h"
 
 #include <algorithm>
@@ -60,11 +61,7 @@ Result<ComparedModels> pairByName(const graph::Model &reference, const graph::Mo
         return badInput("heads", std::to_string(other.graph.heads().size()) + " outputs",
                         std::to_string(reference.graph.heads().size()) + ", as the other model has");
     ComparedModels models{reference, other, std::vector<NodeId>(reference.graph.nodeCount(), kNoNode), {}};
-    std::unordered_map<std::string_view, NodeId> names;
-    for (NodeId id = 0; id < other.graph.nodeCount(); ++id) {
-        if (!other.graph.isVariable(id))
-            names.emplace(other.graph.node(id).name, id);
-    }
+    graph::NodesByName names = graph::operatorsByName(other.graph);
     // An int8 form stands for the node that it was made from, a fused one for the last that it holds.
     std::unordered_map<std::string_view, std::string_view> fused;
     const dialect::QuantizedForms *const forms = dialect::of(other.graph).quantizedForms();

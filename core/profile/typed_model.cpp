@@ -1,6 +1,6 @@
 #include "core/profile/typed_model.h"
 
-#include "core/dialect/dialect.h"
+#include "core/infer/known_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/profile/trace.h"
 #include "core/rewrite/inline_calls.h"
@@ -10,8 +10,7 @@
 
 namespace halftone::profile {
 
-Result<infer::TypedModel> typedModel(graph::Model model,
-                                     const std::unordered_map<std::string, tensor::Shape> &known,
+Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
                                      const policy::Policy &policy, const Progress &progress)
 {
     infer::TypedModel typed{std::move(model), {}, {}, {}};
@@ -21,10 +20,8 @@ Result<infer::TypedModel> typedModel(graph::Model model,
         typed.model = std::move(inlined).value().model;
     else if (inlined.error().code != Errc::Unsupported)
         return std::move(inlined).error();
-    auto shapes = known;
-    for (const tensor::Array &array : typed.model.parameters)
-        shapes.try_emplace(std::string(dialect::variableOf(typed.model.graph, array.name)), array.shape);
-    HALFTONE_TRY(typed.shapes, infer::inferShapes(typed.model.graph, shapes));
+    HALFTONE_TRY(typed.shapes,
+                 infer::inferShapes(typed.model.graph, infer::withParameterShapes(known, typed.model)));
     HALFTONE_TRY(typed.types, infer::storedTypes(typed.model, policy));
     if (needsTrace(typed))
         HALFTONE_CHECK(trace(typed, progress));

@@ -2,14 +2,13 @@
 
 #include "core/dialect/dialect.h"
 #include "core/infer/infer_shapes.h"
+#include "core/infer/known_shapes.h"
 #include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/rewrite/hold_values.h"
 
 #include <algorithm>
 #include <optional>
-#include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,21 +45,13 @@ std::optional<infer::StaticNumbers> targetOf(const ops::Reshape &reshape, const 
     return target;
 }
 
-Result<infer::ShapeMap> declaredShapes(const graph::Model &model)
-{
-    std::unordered_map<std::string, Shape> known;
-    for (const tensor::Array &array : model.parameters)
-        known.try_emplace(std::string(dialect::variableOf(model.graph, array.name)), array.shape);
-    return infer::inferShapes(model.graph, known);
-}
-
 } // namespace
 
 Result<Rewritten> simplifyShapes(const graph::Model &model, const RewriteRequest &request)
 {
     const graph::Graph &graph = model.graph;
     const dialect::Dialect &dialect = dialect::of(graph);
-    HALFTONE_TRY(infer::ShapeMap shapes, declaredShapes(model));
+    HALFTONE_TRY(infer::ShapeMap shapes, infer::inferShapes(graph, infer::withParameterShapes({}, model)));
     graph::Model fixed = model;
     std::erase_if(fixed.parameters, [&](const tensor::Array &array) {
         return request.replaceable.contains(dialect::variableOf(graph, array.name));

@@ -2,6 +2,7 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/output_check.h"
+#include "core/infer/known_shapes.h"
 #include "core/policy/policy_json.h"
 #include "core/policy/policy_options.h"
 #include "core/report/html_page.h"
@@ -21,16 +22,12 @@ std::string modelPrefix(const ExportOptions &options)
 }
 
 /// The shapes of variables, as far as they are known.
-std::unordered_map<std::string, tensor::Shape> variableShapes(const Snapshot &snapshot)
+infer::KnownShapes knownShapes(const Snapshot &snapshot)
 {
-    std::unordered_map<std::string, tensor::Shape> shapes;
-    const graph::Graph &graph = snapshot.graph();
-    for (graph::NodeId id = 0; snapshot.shapes && id < graph.nodeCount(); ++id) {
-        if (!graph.isVariable(id))
-            continue;
-        if (const tensor::Shape &shape = snapshot.shapes->of({id, 0, 0}); shape.hasRank())
-            shapes.emplace(graph.node(id).name, shape);
-    }
+    if (!snapshot.shapes)
+        return {};
+    infer::KnownShapes shapes = infer::variableShapes(snapshot.graph(), *snapshot.shapes);
+    std::erase_if(shapes, [](const auto &named) { return !named.second.hasRank(); });
     return shapes;
 }
 
@@ -42,7 +39,7 @@ Result<graph::Model> formatted(const io::ModelOutput &output, const Snapshot &sn
     auto open = inFormatOf(output, converted.model, {}, types);
     if (open.ok() || open.error().code != Errc::Unsupported)
         return open;
-    return inFormatOf(output, converted.model, variableShapes(snapshot), types);
+    return inFormatOf(output, converted.model, knownShapes(snapshot), types);
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 
 #include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
+#include "core/graph/traverse.h"
+#include "core/infer/known_shapes.h"
 #include "core/jobs/chip_at_hand.h"
 #include "core/profile/latency.h"
 #include "core/profile/plan_maker.h"
@@ -16,27 +18,23 @@
 namespace halftone::session {
 namespace {
 
-using Shapes = std::unordered_map<std::string, tensor::Shape>;
 using Plan = std::unique_ptr<kernels::LatencyPlan>;
 
-Result<Shapes> shapesOfVariables(const Snapshot &snapshot)
+Result<infer::KnownShapes> completeShapes(const Snapshot &snapshot)
 {
-    Shapes known;
     const graph::Graph &graph = snapshot.graph();
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (!graph.isVariable(id))
-            continue;
         const tensor::Shape &shape = snapshot.shapes->byNode[id][0];
-        if (!shape.isComplete())
+        if (graph.isVariable(id) && !shape.isComplete())
             return badInput(graph.node(id).name, "shape " + shape.toString(),
                             "a known shape, to measure with");
-        known.emplace(graph.node(id).name, shape);
     }
-    return known;
+    return infer::variableShapes(graph, *snapshot.shapes);
 }
 
-Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model, const Shapes &known,
-                    const policy::Policy &policy, const std::function<void()> &beforeTiming = {},
+Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model,
+                    const infer::KnownShapes &known, const policy::Policy &policy,
+                    const std::function<void()> &beforeTiming = {},
                     kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
     HALFTONE_TRY(const infer::TypedModel typed, profile::typedModel(model, known, policy));
@@ -70,10 +68,8 @@ void nameSources(const Snapshot &snapshot, profile::Latency &latency)
     }
 }
 
-using Ids = std::unordered_map<std::string_view, graph::NodeId>;
-
-void gatherLatency(const profile::Latency &latency, const Ids &ids, std::vector<NodeFigures> &nodes,
-                   std::optional<NodeLatency> NodeFigures::*member)
+void gatherLatency(const profile::Latency &latency, const graph::NodesByName &ids,
+                   std::vector<NodeFigures> &nodes, std::optional<NodeLatency> NodeFigures::*member)
 {
     for (std::size_t step = 0; step < latency.layers.size(); ++step) {
         const profile::LayerLatency &layer = latency.layers[step];
@@ -96,7 +92,7 @@ struct LatencyMeter::Kept
     std::string backend;
     unsigned threads = 0;
     std::optional<profile::PlanMaker> maker;
-    Shapes known; ///< of variables
+    infer::KnownShapes known; ///< of variables
     Plan wide;
 
     std::shared_ptr<const mixed::ConvertedModel> converted; ///< that `mixed` was made of
@@ -160,7 +156,7 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
 {
     if (!snapshot.converted)
         return badInput({}, "no conversion to measure");
-    HALFTONE_TRY(Shapes known, shapesOfVariables(snapshot));
+    HALFTONE_TRY(infer::KnownShapes known, completeShapes(snapshot));
     if (!m_kept->isFor(snapshot, options)) {
         m_kept = std::make_unique<Kept>();
         HALFTONE_TRY(m_kept->maker, profile::PlanMaker::create(options.backend, options.threads));
@@ -274,9 +270,7 @@ void gatherByNode(Figures &figures, const graph::Graph &source)
         node.fp32 = node.mixed = std::nullopt;
     if (!figures.latency)
         return;
-    Ids ids;
-    for (graph::NodeId id = 0; id < source.nodeCount(); ++id)
-        ids.emplace(source.node(id).name, id);
+    const graph::NodesByName ids = graph::operatorsByName(source);
     gatherLatency(figures.latency->fp32, ids, figures.nodes, &NodeFigures::fp32);
     if (figures.latency->native)
         gatherLatency(figures.latency->mixed, ids, figures.nodes, &NodeFigures::mixed);

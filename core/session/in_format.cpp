@@ -8,7 +8,7 @@
 namespace halftone::session {
 
 Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Model &model,
-                                const std::unordered_map<std::string, tensor::Shape> &shapes,
+                                const infer::KnownShapes &shapes,
                                 const std::map<std::string, tensor::DType> &types)
 {
     if (!output.isOnnx() || dialect::of(model.graph).name() == "onnx")

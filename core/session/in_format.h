@@ -2,13 +2,13 @@
 
 #include "core/base/result.h"
 #include "core/graph/model.h"
+#include "core/infer/infer_shapes.h"
 #include "core/io/model_io.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace halftone::session {
@@ -17,7 +17,7 @@ namespace halftone::session {
 /// shapes, types  of its inputs, as far as they were told
 /// fails          Unsupported for what that format has no counterpart of
 Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Model &model,
-                                const std::unordered_map<std::string, tensor::Shape> &shapes,
+                                const infer::KnownShapes &shapes,
                                 const std::map<std::string, tensor::DType> &types);
 
 /// The types that the outputs of a model come in that goes into an ONNX file, which has to say them; Unknown where they do not follow.

@@ -1,8 +1,8 @@
 #include "core/session/session.h"
 
 #include "core/base/text.h"
-#include "core/dialect/dialect.h"
 #include "core/infer/cpu_defects.h"
+#include "core/infer/known_shapes.h"
 #include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/io/arrays/npz.h"
@@ -95,10 +95,7 @@ Result<void> Session::useExample(const std::string &npzPath, policy::Policy &pol
 Result<infer::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
 {
     const graph::Graph &graph = m_source->model.graph;
-    std::unordered_map<std::string, tensor::Shape> known = m_inputShapes;
-    for (const tensor::Array &array : m_source->model.parameters)
-        known.try_emplace(std::string(dialect::variableOf(graph, array.name)), array.shape);
-    auto shapes = infer::inferShapes(graph, known);
+    auto shapes = infer::inferShapes(graph, infer::withParameterShapes(m_inputShapes, m_source->model));
     if (shapes.ok())
         return shapes;
     if (!m_inputShapes.empty())

@@ -15,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace halftone::session {
@@ -45,7 +44,7 @@ public:
     Result<void> setInputShape(const std::string &name, tensor::Shape shape);
 
     /// Those set so far, by the name of the variable.
-    const std::unordered_map<std::string, tensor::Shape> &inputShapes() const { return m_inputShapes; }
+    const infer::KnownShapes &inputShapes() const { return m_inputShapes; }
 
     /// Shapes of everything, as far as they follow from the parameters, the inputs' shapes and `__shape__`.
     /// Without inputs' shapes a contradiction is no failure, since nothing else needs shapes: it goes to
@@ -101,7 +100,7 @@ private:
     Error located(Error error) const;
 
     std::shared_ptr<const io::LoadedModel> m_source;
-    std::unordered_map<std::string, tensor::Shape> m_inputShapes;
+    infer::KnownShapes m_inputShapes;
 };
 
 } // namespace halftone::session

@@ -5,6 +5,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/graph/traverse.h"
 #include "core/infer/infer_types.h"
+#include "core/infer/known_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/infer/variables.h"
 #include "core/translate/writers.h"
@@ -42,13 +43,11 @@ bool hasBfloat16(const graph::Graph &graph, const infer::TypeMap &types)
     return false;
 }
 
-using KnownShapes = std::unordered_map<std::string, tensor::Shape>;
-
 /// Ranks that inputs are tried with.
 constexpr std::size_t kMostAxes = 6;
 
 /// How many axes an input has, where all but one number of them contradict what reads it; 0 where that does not tell.
-std::size_t onlyRank(const graph::Graph &graph, KnownShapes known, const std::string &input)
+std::size_t onlyRank(const graph::Graph &graph, infer::KnownShapes known, const std::string &input)
 {
     std::size_t only = 0;
     for (std::size_t rank = 1; rank <= kMostAxes; ++rank) {
@@ -65,9 +64,7 @@ std::size_t onlyRank(const graph::Graph &graph, KnownShapes known, const std::st
 /// Shapes as far as they follow. A file must say how many axes an input has, so that is sought where it does not follow by itself.
 Result<infer::ShapeMap> shapesOf(const graph::Model &model, const InputFacts &inputs)
 {
-    KnownShapes known = inputs.shapes;
-    for (const tensor::Array &array : model.parameters)
-        known.try_emplace(std::string(dialect::variableOf(model.graph, array.name)), array.shape);
+    infer::KnownShapes known = infer::withParameterShapes(inputs.shapes, model);
     HALFTONE_TRY(infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
     for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         const std::string &name = model.graph.node(id).name;

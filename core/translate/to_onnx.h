@@ -2,6 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/graph/model.h"
+#include "core/infer/infer_shapes.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
 
@@ -13,7 +14,7 @@ namespace halftone::translate {
 /// What is known of a model's inputs, by name.
 struct InputFacts
 {
-    std::unordered_map<std::string, tensor::Shape> shapes{};
+    infer::KnownShapes shapes{};
     std::unordered_map<std::string, tensor::DType> types{};
 };
 

@@ -1,5 +1,6 @@
 #include "core/tune/grouping.h"
 
+#include "core/graph/traverse.h"
 #include "core/patterns/unit.h"
 
 #include <algorithm>
@@ -43,9 +44,7 @@ private:
     std::vector<NodeId> m_above;
 };
 
-using Ids = std::unordered_map<std::string_view, NodeId>;
-
-std::vector<NodeId> nodesOf(const kernels::PlanStep &step, const Ids &ids)
+std::vector<NodeId> nodesOf(const kernels::PlanStep &step, const graph::NodesByName &ids)
 {
     std::vector<NodeId> nodes;
     for (const std::string &name : step.nodes)
@@ -83,10 +82,8 @@ public:
         , m_narrow(*narrow.converted)
         , m_int8(int8 == nullptr ? nullptr : int8->converted)
         , m_sets(model.graph.nodeCount())
+        , m_ids(graph::operatorsByName(model.graph))
     {
-        for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
-            if (!m_graph.isVariable(id))
-                m_ids.emplace(m_graph.node(id).name, id);
     }
 
     void joinSteps(const profile::Latency &latency)
@@ -197,7 +194,7 @@ private:
     const mixed::ConvertedModel &m_narrow;
     const mixed::ConvertedModel *m_int8;
     NodeSets m_sets;
-    Ids m_ids;
+    graph::NodesByName m_ids;
     std::unordered_map<NodeId, std::size_t> m_index; ///< by a set's first node
 };
 

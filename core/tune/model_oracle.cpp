@@ -3,6 +3,7 @@
 #include "core/base/guarded.h"
 #include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
+#include "core/graph/traverse.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
 #include "core/session/derive.h"
@@ -15,7 +16,6 @@
 #include <future>
 #include <limits>
 #include <numbers>
-#include <unordered_map>
 #include <utility>
 
 namespace halftone::tune {
@@ -293,15 +293,10 @@ struct ModelOracle::State
     /// The casts that a network runs as steps of their own, each of a value of the source graph.
     std::vector<CastTime> castsIn(const session::Snapshot &snapshot, const profile::Latency &latency) const
     {
-        const auto idsOf = [](const graph::Graph &graph) {
-            std::unordered_map<std::string_view, graph::NodeId> ids;
-            for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
-                ids.emplace(graph.node(id).name, id);
-            return ids;
-        };
         const graph::Graph &converted = snapshot.converted->model.graph;
-        const auto casts = idsOf(converted);
-        const auto sources = idsOf(graph());
+        const graph::NodesByName casts = graph::operatorsByName(converted);
+        const graph::NodesByName operators = graph::operatorsByName(graph());
+        const graph::NodesByName variables = graph::variablesByName(graph());
         std::vector<CastTime> times;
         for (const profile::LayerLatency &layer : latency.layers) {
             if (layer.step.kind != kernels::StepKind::Cast || layer.step.nodes.size() != 1)
@@ -310,6 +305,7 @@ struct ModelOracle::State
             if (cast == casts.end() || converted.inputs(cast->second).size() != 1)
                 continue;
             const graph::Entry read = converted.inputs(cast->second)[0];
+            const graph::NodesByName &sources = converted.isVariable(read.node) ? variables : operators;
             const auto source = sources.find(converted.node(read.node).name);
             if (source == sources.end())
                 continue;

@@ -6,29 +6,18 @@
 
 #include <QDir>
 #include <QFile>
-#include <QIODevice>
 #include <QTemporaryDir>
 #include <QTest>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
+using namespace halftone::test;
 
 namespace {
 
 const QString kAmp = QStringLiteral(HALFTONE_TEST_DATA "/amp/");
-using halftone::test::kDigits;
-using halftone::test::kSample;
 
 QStringList filesIn(const QTemporaryDir &folder)
 {
     return QDir(folder.path()).entryList(QDir::Files | QDir::Hidden | QDir::System);
-}
-
-void write(const QString &path, const QByteArray &bytes)
-{
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(bytes);
 }
 
 } // namespace
@@ -141,7 +130,7 @@ void TestCli::badInputEndsWithOneAndNamesFileAndPlace()
     QFETCH(QByteArray, part);
     QTemporaryDir folder;
     const QString path = folder.filePath("bad-symbol.json");
-    write(path, symbol);
+    writeFile(path, symbol);
     const CliOutcome outcome = callCli({"info", path, "--json"});
     QCOMPARE(outcome.code, 1);
     QCOMPARE(outcome.out, QByteArray());
@@ -286,7 +275,7 @@ void TestCli::typesAndShapesComeFromADataExample()
 void TestCli::optionsWinOverThePolicyFile()
 {
     QTemporaryDir folder;
-    write(folder.filePath("p.json"), R"({"target_dtype": "bfloat16", "mode": "mxnet"})");
+    writeFile(folder.filePath("p.json"), R"({"target_dtype": "bfloat16", "mode": "mxnet"})");
     const auto report = callCli({"convert", kSample, "--policy", folder.filePath("p.json"), "--target",
                                  "fp16", "--out", folder.filePath("m"), "--json"})
                             .json();

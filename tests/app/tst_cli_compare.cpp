@@ -12,18 +12,13 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
+using namespace halftone::test;
 
 namespace {
 
-using halftone::test::kSampleFolder;
-const QString kModel = kSampleFolder + "digits-symbol.json";
-const QString kData = kSampleFolder + "digits-test.npz";
-
 QStringList comparing(const QStringList &more)
 {
-    return QStringList{"compare", kModel, "--inputs", kData, "--json"} + more;
+    return QStringList{"compare", kSample, "--inputs", kDigits, "--json"} + more;
 }
 
 } // namespace
@@ -105,7 +100,7 @@ private Q_SLOTS:
         const CliOutcome byCpu = callCli(comparing({"--target", format, "--examples", "32"}));
         QVERIFY2(byCpu.code == 0, byCpu.err.constData());
         const CliOutcome text
-            = callCli({"compare", kModel, "--inputs", kData, "--examples", "4", "--target", format});
+            = callCli({"compare", kSample, "--inputs", kDigits, "--examples", "4", "--target", format});
         QVERIFY(text.out.contains("the lists are those of float16"));
     }
 
@@ -113,11 +108,11 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const CliOutcome refused
-            = callCli({"convert", kModel, "--target", "tf32", "--out", folder.filePath("m")});
+            = callCli({"convert", kSample, "--target", "tf32", "--out", folder.filePath("m")});
         QCOMPARE(refused.code, 3);
         QVERIFY(refused.err.contains("--target: tf32 is a format for analysis"));
         QVERIFY(QDir(folder.path()).isEmpty());
-        QCOMPARE(callCli({"profile", kModel, "--target", "posit16", "--shape", "data=1,1,8,8"}).code, 3);
+        QCOMPARE(callCli({"profile", kSample, "--target", "posit16", "--shape", "data=1,1,8,8"}).code, 3);
     }
 
     void everyLayerHasTheKeysOfTheContract()
@@ -188,7 +183,7 @@ private Q_SLOTS:
                         "arg_nodes": [0], "heads": [[3, 0, 0]]})");
         model.close();
         for (const char *effect : {"cumulative", "both"}) {
-            const CliOutcome outcome = callCli({"compare", model.fileName(), "--inputs", kData, "--effect",
+            const CliOutcome outcome = callCli({"compare", model.fileName(), "--inputs", kDigits, "--effect",
                                                 effect, "--examples", "4", "--json"});
             QCOMPARE(outcome.code, 1);
             QVERIFY2(outcome.err.contains("the_log") && outcome.err.contains("NaN or infinite"),
@@ -202,14 +197,14 @@ private Q_SLOTS:
         model.write(text);
         model.close();
         const auto report
-            = callCli({"compare", model.fileName(), "--inputs", kData, "--examples", "4", "--json"}).json();
+            = callCli({"compare", model.fileName(), "--inputs", kDigits, "--examples", "4", "--json"}).json();
         QCOMPARE(report.at("first_not_finite_fp32").get<std::string>(), std::string("the_log"));
     }
 
     void anotherModelIsMatchedByName()
     {
         QTemporaryDir folder;
-        QCOMPARE(callCli({"convert", kModel, "--out", folder.filePath("low")}).code, 0);
+        QCOMPARE(callCli({"convert", kSample, "--out", folder.filePath("low")}).code, 0);
         const QString other = folder.filePath("low-symbol.json");
         const auto report = callCli(comparing({"--examples", "20", "--against", other})).json();
         QVERIFY(report.at("unmatched").at("model").empty());
@@ -226,7 +221,7 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString out = folder.filePath("t.json");
-        const QStringList call{"calibrate", kModel, "--inputs", kSampleFolder + "digits-calibration.npz",
+        const QStringList call{"calibrate", kSample, "--inputs", kSampleFolder + "digits-calibration.npz",
                                "--json"};
         const CliOutcome outcome
             = callCli(call + QStringList{"--layers", "stem_conv|energy_output", "--out", out});
@@ -249,16 +244,16 @@ private Q_SLOTS:
 
     void calibrateTakesBareArrays()
     {
-        const auto report = callCli({"calibrate", "--array", kData, "--json"}).json();
+        const auto report = callCli({"calibrate", "--array", kDigits, "--json"}).json();
         const auto &array = report.at("arrays").at(0);
         QCOMPARE(array.at("name").get<std::string>(), std::string("data"));
         QCOMPARE(array.at("max").get<double>(), 255.0);
         QVERIFY(array.at("fp16").contains("overflow") && array.at("note").is_null());
-        const CliOutcome none = callCli({"calibrate", "--array", kData, "--batches", "batch_"});
+        const CliOutcome none = callCli({"calibrate", "--array", kDigits, "--batches", "batch_"});
         QCOMPARE(none.code, 1);
         QVERIFY(none.err.contains("batch_0"));
-        QCOMPARE(callCli({"calibrate", kModel, "--array", kData}).code, 2);
-        QCOMPARE(callCli({"calibrate", kModel}).code, 2);
+        QCOMPARE(callCli({"calibrate", kSample, "--array", kDigits}).code, 2);
+        QCOMPARE(callCli({"calibrate", kSample}).code, 2);
     }
 
     void aComparisonIsCancelledWithinASecond()

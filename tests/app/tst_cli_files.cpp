@@ -14,13 +14,10 @@
 #include <filesystem>
 #include <optional>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
+using namespace halftone::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-using halftone::test::kSampleFolder;
 
 QStringList in(const QString &folder, QStringList arguments)
 {

@@ -10,20 +10,16 @@
 #include <algorithm>
 #include <utility>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
+using namespace halftone::test;
 using nlohmann::json;
 
 namespace {
-
-const QString kModel = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
-const QString kTest = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
 
 json converted(const QStringList &options)
 {
     const QTemporaryDir folder;
     const CliOutcome outcome
-        = callCli(QStringList{"convert", kModel, "--out", folder.filePath("m"), "--json"} + options);
+        = callCli(QStringList{"convert", kSample, "--out", folder.filePath("m"), "--json"} + options);
     if (outcome.code != 0)
         qFatal("%s", outcome.err.constData());
     return outcome.json();
@@ -117,7 +113,7 @@ void TestCliHardware::aBrokenDescriptionIsNamedWithItsPlace()
     file.write(callCli({"hardware", "conv16", "--json"}).out.replace("\"native\"", "\"perhaps\""));
     file.close();
     const CliOutcome outcome
-        = callCli({"convert", kModel, "--out", folder.filePath("m"), "--hardware", path});
+        = callCli({"convert", kSample, "--out", folder.filePath("m"), "--hardware", path});
     QCOMPARE(outcome.code, 1);
     QVERIFY2(outcome.lastLine().contains(path.toUtf8() + ": classes.conv.fp32.support: \"perhaps\""),
              outcome.err.constData());
@@ -127,7 +123,7 @@ void TestCliHardware::aReportIsOfTheChip()
 {
     const QTemporaryDir folder;
     const QString page = folder.filePath("page.html");
-    const CliOutcome outcome = callCli({"report", kModel, "--hardware", "conv16", "--out", page});
+    const CliOutcome outcome = callCli({"report", kSample, "--hardware", "conv16", "--out", page});
     QVERIFY2(outcome.code == 0, outcome.err.constData());
     QFile file(page);
     QVERIFY(file.open(QIODevice::ReadOnly));
@@ -136,14 +132,14 @@ void TestCliHardware::aReportIsOfTheChip()
     QVERIFY(html.contains("<th>computes<th>sums in<th>gives"));
     QVERIFY(html.contains("float16</span><td>float32<td>float16<td>")); // a convolution
     QVERIFY(html.contains("<h2>Chip</h2>"));
-    QCOMPARE(callCli({"report", kModel, "--hardware", "conv17", "--out", page}).code, 2);
+    QCOMPARE(callCli({"report", kSample, "--hardware", "conv17", "--out", page}).code, 2);
 }
 
 void TestCliHardware::aChipDecidesWhatIsQuantized_data()
 {
     QTest::addColumn<QString>("model");
-    QTest::newRow("fused") << kModel;
-    QTest::newRow("pairs") << halftone::test::kSampleFolder + "digits.onnx";
+    QTest::newRow("fused") << kSample;
+    QTest::newRow("pairs") << kSampleFolder + "digits.onnx";
 }
 
 void TestCliHardware::aChipDecidesWhatIsQuantized()
@@ -152,8 +148,8 @@ void TestCliHardware::aChipDecidesWhatIsQuantized()
     const QTemporaryDir folder;
     const auto quantized = [&](const QString &chip) {
         const CliOutcome outcome
-            = callCli({"quantize", model, "--inputs", halftone::test::kDigits, "--examples", "4", "--calib",
-                       "naive", "--hardware", chip, "--out", folder.filePath(chip), "--json"});
+            = callCli({"quantize", model, "--inputs", kDigits, "--examples", "4", "--calib", "naive",
+                       "--hardware", chip, "--out", folder.filePath(chip), "--json"});
         return outcome.code == 0 ? outcome.json() : json{{"quantized", outcome.err.toStdString()}};
     };
     const json none = quantized("conv16");
@@ -188,8 +184,8 @@ void TestCliHardware::aNarrowAccumulatorIsSeen()
 {
     const auto worst = [](const char *accumulate) {
         const json report
-            = callCli({"compare", kModel, "--target", "bfloat16", "--accumulate", accumulate, "--backend",
-                       "reference", "--inputs", kTest, "--examples", "4", "--json"})
+            = callCli({"compare", kSample, "--target", "bfloat16", "--accumulate", accumulate, "--backend",
+                       "reference", "--inputs", kDigits, "--examples", "4", "--json"})
                   .json();
         double least = 1000;
         for (const json &layer : report.at("layers")) {
@@ -244,7 +240,7 @@ void TestCliHardware::theGpuIsAChipOfItsOwn()
         QVERIFY(listed.at("this_gpu").is_null());
         QVERIFY2(gpu.lastLine().contains("this-gpu"), gpu.err.constData());
         QCOMPARE(callCli({"hardware", "this-gpu", "--measure"}).code, 3);
-        QCOMPARE(callCli({"convert", kModel, "--hardware", "this-gpu", "--out", cache.filePath("m")}).code,
+        QCOMPARE(callCli({"convert", kSample, "--hardware", "this-gpu", "--out", cache.filePath("m")}).code,
                  3);
         return;
     }
@@ -269,7 +265,7 @@ void TestCliHardware::timesAreMadeLeast()
             qFatal("%s", qPrintable(file.errorString()));
         file.write(QByteArray::fromStdString(chip.dump()));
         file.close();
-        const json report = converted({"--hardware", path, "--optimise", "time", "--inputs", kTest});
+        const json report = converted({"--hardware", path, "--optimise", "time", "--inputs", kDigits});
         const auto isLow = [](const json &node) { return node.at("assigned") == "float16"; };
         const json &nodes = report.at("nodes");
         return std::pair(std::count_if(nodes.begin(), nodes.end(), isLow), warns(report, "no_fast_path"));
@@ -277,7 +273,7 @@ void TestCliHardware::timesAreMadeLeast()
     QCOMPARE(lowered(0.5), (std::pair<std::ptrdiff_t, bool>(0, true)));
     QVERIFY(lowered(1000).first > 5 && !lowered(1000).second);
     const CliOutcome without
-        = callCli({"convert", kModel, "--out", folder.filePath("m"), "--optimise", "time"});
+        = callCli({"convert", kSample, "--out", folder.filePath("m"), "--optimise", "time"});
     QCOMPARE(without.code, 2);
     QVERIFY2(without.lastLine().contains("--optimise: \"time\" without a chip"), without.err.constData());
 }

@@ -2,29 +2,20 @@
 #include "tests/support/files.h"
 #include "tests/support/sample_files.h"
 
-#include <QFile>
-#include <QIODevice>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <set>
 
-using halftone::test::callCli;
+using namespace halftone::test;
 using nlohmann::json;
 
 namespace {
 
-using halftone::test::kSampleFolder;
-const QString kModel = kSampleFolder + "digits-symbol.json";
-const QString kCalibration = kSampleFolder + "digits-calibration.npz";
-const QString kTest = kSampleFolder + "digits-test.npz";
-
 QString written(const QTemporaryDir &folder, const char *name, const char *text)
 {
     const QString path = folder.filePath(QLatin1String(name));
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(text) < 0)
-        qFatal("cannot write");
+    writeFile(path, text);
     return path;
 }
 
@@ -49,8 +40,8 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const auto done
-            = callCli({"convert", kModel, "--out", folder.filePath("mixed"), "--target", "bfloat16",
-                       "--int8-op", "Convolution", "--inputs", kCalibration, "--json"});
+            = callCli({"convert", kSample, "--out", folder.filePath("mixed"), "--target", "bfloat16",
+                       "--int8-op", "Convolution", "--inputs", kCalibrationDigits, "--json"});
         QVERIFY2(done.code == 0, done.err);
         const json report = done.json();
         const json conv = nodeOf(report, "stem_conv");
@@ -71,7 +62,7 @@ private Q_SLOTS:
         const std::string symbol
             = halftone::test::readFile(folder.filePath("mixed-symbol.json").toStdString());
         QVERIFY(symbol.find("max_calib_range") != std::string::npos);
-        const auto ran = callCli({"run", folder.filePath("mixed-symbol.json"), "--inputs", kTest, "--out",
+        const auto ran = callCli({"run", folder.filePath("mixed-symbol.json"), "--inputs", kDigits, "--out",
                                   folder.filePath("out.npz"), "--json"});
         QVERIFY2(ran.code == 0, ran.err);
     }
@@ -80,18 +71,18 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString table = folder.filePath("table.json");
-        const auto calibrated = callCli({"calibrate", kModel, "--inputs", kCalibration, "--method", "mse",
-                                         "--dtype", "auto", "--out", table});
+        const auto calibrated = callCli({"calibrate", kSample, "--inputs", kCalibrationDigits, "--method",
+                                         "mse", "--dtype", "auto", "--out", table});
         QVERIFY2(calibrated.code == 0, calibrated.err);
         const QString policy = written(
             folder, "p.json",
             R"({"target_dtype": "bfloat16", "int8_ops": ["Convolution"], "node_overrides": {"fc": "int8"}})");
         const auto byTable = callCli(
-            {"convert", kModel, "--out", folder.filePath("a"), "--policy", policy, "--table", table});
+            {"convert", kSample, "--out", folder.filePath("a"), "--policy", policy, "--table", table});
         QVERIFY2(byTable.code == 0, byTable.err);
-        const auto byData
-            = callCli({"convert", kModel, "--out", folder.filePath("b"), "--target", "bfloat16", "--int8-op",
-                       "Convolution", "--override", "fc=int8", "--inputs", kCalibration, "--calib", "mse"});
+        const auto byData = callCli({"convert", kSample, "--out", folder.filePath("b"), "--target",
+                                     "bfloat16", "--int8-op", "Convolution", "--override", "fc=int8",
+                                     "--inputs", kCalibrationDigits, "--calib", "mse"});
         QVERIFY2(byData.code == 0, byData.err);
         QCOMPARE(halftone::test::readFile(folder.filePath("a-symbol.json").toStdString()),
                  halftone::test::readFile(folder.filePath("b-symbol.json").toStdString()));
@@ -103,8 +94,8 @@ private Q_SLOTS:
         const QString policy = written(
             folder, "p.json",
             R"({"target_dtype": "bfloat16", "int8_ops": ["Convolution"], "thresholds": {"normalized_output": 0.75}})");
-        const auto done = callCli(
-            {"convert", kModel, "--out", folder.filePath("a"), "--policy", policy, "--inputs", kCalibration});
+        const auto done = callCli({"convert", kSample, "--out", folder.filePath("a"), "--policy", policy,
+                                   "--inputs", kCalibrationDigits});
         QVERIFY2(done.code == 0, done.err);
         const std::string symbol = halftone::test::readFile(folder.filePath("a-symbol.json").toStdString());
         QVERIFY(symbol.find("\"0.750000\"") != std::string::npos);
@@ -113,7 +104,7 @@ private Q_SLOTS:
     void withoutDataRangesAreFoundAtRunTimeAndThatIsSaid()
     {
         QTemporaryDir folder;
-        const auto done = callCli({"convert", kModel, "--out", folder.filePath("a"), "--target", "bfloat16",
+        const auto done = callCli({"convert", kSample, "--out", folder.filePath("a"), "--target", "bfloat16",
                                    "--int8-op", "Convolution"});
         QVERIFY2(done.code == 0, done.err);
         QVERIFY2(done.err.contains("at run time"), done.err);
@@ -121,8 +112,8 @@ private Q_SLOTS:
 
     void comparisonAndProfileTakeSuchPolicies()
     {
-        const auto compared = callCli({"compare", kModel, "--inputs", kTest, "--examples", "64", "--target",
-                                       "bfloat16", "--int8-op", "Convolution", "--json"});
+        const auto compared = callCli({"compare", kSample, "--inputs", kDigits, "--examples", "64",
+                                       "--target", "bfloat16", "--int8-op", "Convolution", "--json"});
         QVERIFY2(compared.code == 0, compared.err);
         const json report = compared.json();
         QVERIFY(report.at("unmatched").at("model").empty());
@@ -138,7 +129,7 @@ private Q_SLOTS:
         QVERIFY(hasCodes);
         QVERIFY(report.at("top1").at("agree").get<double>() > 0.9);
         const auto profiled
-            = callCli({"profile", kModel, "--target", "bfloat16", "--int8-op", "Convolution", "--shape",
+            = callCli({"profile", kSample, "--target", "bfloat16", "--int8-op", "Convolution", "--shape",
                        "data=1,1,8,8", "--repeats", "3", "--versus-fp32", "--json"});
         if (profiled.code == 3)
             QSKIP("this build measures nothing");
@@ -168,12 +159,12 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString out = folder.filePath("a");
-        QVERIFY(callCli({"convert", kModel, "--out", out, "--int8-op", "Convolutoin"})
+        QVERIFY(callCli({"convert", kSample, "--out", out, "--int8-op", "Convolutoin"})
                     .lastLine()
                     .contains("did you mean"));
-        QCOMPARE(callCli({"convert", kModel, "--out", out, "--override", "fc=int32"}).code, 1);
-        QCOMPARE(callCli({"convert", kModel, "--out", out, "--calib", "kl"}).code, 2);
-        QCOMPARE(callCli({"convert", kModel, "--out", out, "--int8-op", "Convolution", "--table",
+        QCOMPARE(callCli({"convert", kSample, "--out", out, "--override", "fc=int32"}).code, 1);
+        QCOMPARE(callCli({"convert", kSample, "--out", out, "--calib", "kl"}).code, 2);
+        QCOMPARE(callCli({"convert", kSample, "--out", out, "--int8-op", "Convolution", "--table",
                           folder.filePath("none.json")})
                      .code,
                  1);

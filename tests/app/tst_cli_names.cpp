@@ -3,8 +3,6 @@
 #include "tests/support/sample_files.h"
 
 #include <QByteArrayList>
-#include <QFile>
-#include <QIODevice>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -13,23 +11,12 @@
 #include <optional>
 
 using namespace halftone;
+using namespace halftone::test;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
-using test::callCli;
-using test::CliOutcome;
 
 namespace {
-
-using halftone::test::kDigits;
-using halftone::test::kSample;
-
-void write(const QString &path, const QByteArray &bytes)
-{
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(bytes);
-}
 
 /// data -> SliceChannel in two -> one `_plus_scalar` a name, which adds 10, 20, … to the first half. All are heads.
 QByteArray symbolOf(const QByteArrayList &names)
@@ -108,7 +95,7 @@ private Q_SLOTS:
         using Values = std::map<std::string, float>;
         QFETCH(QByteArrayList, names);
         QFETCH(Values, expected);
-        write(path("m-symbol.json"), symbolOf(names));
+        writeFile(path("m-symbol.json"), symbolOf(names));
         QCOMPARE(valuesOf({"--outputs", "all"}), expected);
         QCOMPARE(valuesOf({"--outputs", "all", "--batch", "1"}), expected);
         QCOMPARE(valuesOf({}).size(), expected.size()); // the heads
@@ -138,11 +125,11 @@ private Q_SLOTS:
     void namesCannotSpeakToTheTerminal()
     {
         QFETCH(QStringList, arguments);
-        write(path("m-symbol.json"),
-              symbolOf({R"(\u001b[2Jclear)",
-                        "\xC2\x9B"
-                        "2Jclear",
-                        R"(bell\u0007)"}));
+        writeFile(path("m-symbol.json"),
+                  symbolOf({R"(\u001b[2Jclear)",
+                            "\xC2\x9B"
+                            "2Jclear",
+                            R"(bell\u0007)"}));
         const io::NamedTensor other{"\x1b[2Jdata",
                                     Tensor::owning(DType::F32, Shape{1}, std::vector<std::byte>(4))};
         QVERIFY(io::writeNpz(std::span(&other, 1), path("other.npz").toStdString()).ok());
@@ -164,7 +151,7 @@ private Q_SLOTS:
             csv += "x.png," + QByteArray::number(k % 10) + "\r\n";
         QStringList accuracy;
         for (const QByteArray &start : {QByteArray(), QByteArray("\xEF\xBB\xBF")}) {
-            write(path("labels.csv"), start + csv);
+            writeFile(path("labels.csv"), start + csv);
             const CliOutcome outcome
                 = callCli({"run", kSample, "--inputs", kDigits, "--labels", path("labels.csv"), "--json"});
             QVERIFY2(outcome.code == 0, outcome.err.constData());
@@ -188,7 +175,7 @@ private Q_SLOTS:
         QByteArray csv = "file,class_index\n";
         for (int k = 0; k < 450; ++k)
             csv += "x.png," + QByteArray(k == 300 ? "10" : "9") + "\n";
-        write(path("labels.csv"), csv);
+        writeFile(path("labels.csv"), csv);
         command.replaceInStrings("@", m_folder->path() + '/');
         const CliOutcome outcome
             = callCli(command + QStringList{"--inputs", kDigits, "--labels", path("labels.csv")});

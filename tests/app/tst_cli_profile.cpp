@@ -6,12 +6,9 @@
 #include <QTest>
 
 using namespace halftone;
-using test::callCli;
-using test::CliOutcome;
+using namespace halftone::test;
 
 namespace {
-
-using halftone::test::kSample;
 
 QStringList profileOf(const QString &shape, const QStringList &more)
 {

@@ -13,14 +13,10 @@
 #include <map>
 #include <set>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
+using namespace halftone::test;
 using nlohmann::json;
 
 namespace {
-
-using halftone::test::kDigits;
-using halftone::test::kSample;
 
 double top1(const QString &symbol)
 {
@@ -57,12 +53,6 @@ halftone::graph::Model modelIn(const QString &path)
     if (!loaded.ok())
         qFatal("%s", loaded.error().message().c_str());
     return std::move(loaded).value().model;
-}
-
-QByteArray bytesOf(const QString &path)
-{
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
 
 } // namespace
@@ -297,8 +287,8 @@ private Q_SLOTS:
         if (first.code == 3)
             QSKIP("this build was made without ONNX");
         QCOMPARE(callCli({"quantize", once, "--table", table, "--out", twice}).code, 0);
-        QVERIFY(!bytesOf(once).isEmpty());
-        QCOMPARE(bytesOf(once), bytesOf(twice));
+        QVERIFY(!contentOf(once).isEmpty());
+        QCOMPARE(contentOf(once), contentOf(twice));
     }
 
     void pairsHaveOptionsOfTheirOwn()

@@ -12,8 +12,7 @@
 #include <cmath>
 
 using namespace halftone;
-using test::callCli;
-using test::CliOutcome;
+using namespace halftone::test;
 
 /// `halftone-cli rewrite` on files of ONNX: what comes out gives what ONNX Runtime recorded of what went in.
 class CliRewriteTest : public QObject

@@ -4,7 +4,6 @@
 #include "tests/support/sample_files.h"
 
 #include <QFile>
-#include <QIODevice>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -13,18 +12,13 @@
 #include <cstring>
 
 using namespace halftone;
+using namespace halftone::test;
 using nlohmann::json;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
-using test::callCli;
-using test::CliOutcome;
 
 namespace {
-
-using halftone::test::kDigits;
-using halftone::test::kSample;
-using halftone::test::kSampleFolder;
 
 /// The arrays that a run writes.
 std::vector<io::NamedTensor> outputsOf(QStringList arguments)
@@ -66,13 +60,6 @@ void writeZeros(const QString &path, const std::string &name, const Shape &shape
     std::vector<std::byte> bytes(static_cast<std::size_t>(*shape.elementCount()) * sizeof(float));
     const io::NamedTensor array{name, Tensor::owning(DType::F32, shape, std::move(bytes))};
     QVERIFY(io::writeNpz(std::span(&array, 1), path.toStdString()).ok());
-}
-
-void write(const QString &path, const QByteArray &bytes)
-{
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(bytes);
 }
 
 } // namespace
@@ -318,9 +305,9 @@ void TestCliRun::badInputIsOneLine()
     QFETCH(QString, inputs);
     QFETCH(QByteArray, part);
     QTemporaryDir folder;
-    write(folder.filePath("text.npz"), "data: 1, 2, 3");
-    write(folder.filePath("cut.npz"),
-          QByteArray::fromStdString(test::readFile(kDigits.toStdString())).left(3000));
+    writeFile(folder.filePath("text.npz"), "data: 1, 2, 3");
+    writeFile(folder.filePath("cut.npz"),
+              QByteArray::fromStdString(test::readFile(kDigits.toStdString())).left(3000));
     writeZeros(folder.filePath("shape.npz"), "data", Shape{2, 3, 8, 8});
     writeZeros(folder.filePath("rank.npz"), "data", Shape{2, 8});
     writeZeros(folder.filePath("name.npz"), "dat", Shape{2, 1, 8, 8});
@@ -338,8 +325,8 @@ void TestCliRun::badInputIsOneLine()
 void TestCliRun::anUnknownOperatorEndsWithThreeAndItsName()
 {
     QTemporaryDir folder;
-    write(folder.filePath("m-symbol.json"),
-          R"({"nodes": [{"op": "null", "name": "data", "inputs": []},
+    writeFile(folder.filePath("m-symbol.json"),
+              R"({"nodes": [{"op": "null", "name": "data", "inputs": []},
                         {"op": "my_operator", "name": "mine", "inputs": [[0, 0, 0]]}],
               "arg_nodes": [0], "heads": [[1, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}})");
     writeZeros(folder.filePath("in.npz"), "data", Shape{2, 3});

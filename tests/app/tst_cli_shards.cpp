@@ -5,12 +5,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
-using halftone::test::kDigits;
-using halftone::test::kSample;
-
 /// Tables of the sample, however the work is cut. Bench/shards.py does the same on trained models.
+using namespace halftone::test;
+
 class TestCliShards : public QObject
 {
     Q_OBJECT

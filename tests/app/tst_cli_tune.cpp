@@ -10,27 +10,16 @@
 
 #include <csignal>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
+using namespace halftone::test;
 using nlohmann::json;
 
 namespace {
-
-using halftone::test::kDigits;
-using halftone::test::kSample;
-using halftone::test::kSampleFolder;
 
 QStringList tuneOf(const QString &model, const QString &out, const QStringList &more = {})
 {
     return QStringList{"tune",       model, "--inputs", kDigits, "--target", "bfloat16",
                        "--examples", "16",  "--out",    out,     "--json"}
     + more;
-}
-
-QByteArray contentOf(const QString &path)
-{
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
 
 json jsonIn(const QString &path)

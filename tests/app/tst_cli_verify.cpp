@@ -6,19 +6,16 @@
 
 #include <fstream>
 
-using halftone::test::callCli;
-using halftone::test::CliOutcome;
+using namespace halftone::test;
 
 namespace {
 
-using halftone::test::kSampleFolder;
-const QString kModel = kSampleFolder + "digits-symbol.json";
 const QStringList kShape{"--shape", "data=1,1,8,8"};
 
 QString converted(const QTemporaryDir &folder, const QStringList &more)
 {
     const QString prefix = folder.filePath("m");
-    const CliOutcome outcome = callCli(QStringList{"convert", kModel, "--out", prefix} + more);
+    const CliOutcome outcome = callCli(QStringList{"convert", kSample, "--out", prefix} + more);
     if (outcome.code != 0)
         qFatal("%s", outcome.err.constData());
     return prefix + "-symbol.json";
@@ -38,7 +35,7 @@ class TestCliVerify : public QObject
 private Q_SLOTS:
     void aModelAsTrainedComputesInFloat32()
     {
-        const CliOutcome outcome = verified(kModel);
+        const CliOutcome outcome = verified(kSample);
         QVERIFY2(outcome.code == 0, outcome.err.constData());
         const auto report = outcome.json();
         QCOMPARE(report.at("types").size(), std::size_t{1});
@@ -57,7 +54,7 @@ private Q_SLOTS:
         QTemporaryDir folder;
         const QString model = converted(folder, {"--target", "bf16"});
         const auto report = verified(model).json();
-        const auto whole = verified(kModel).json();
+        const auto whole = verified(kSample).json();
         QCOMPARE(report.at("flops"), whole.at("flops"));
         QCOMPARE(report.at("operators"), whole.at("operators"));
         std::int64_t flops = 0;
@@ -110,7 +107,7 @@ private Q_SLOTS:
         QVERIFY(differences[0].at("why").get<std::string>().find("comes in float16") != std::string::npos);
         QVERIFY(excluded.lastLine().startsWith("error: ") && excluded.lastLine().contains(lowered.c_str()));
 
-        const CliOutcome untouched = verified(kModel, {"--target", "float16"});
+        const CliOutcome untouched = verified(kSample, {"--target", "float16"});
         QCOMPARE(untouched.code, 1);
         for (const auto &difference : untouched.json().at("differences"))
             QVERIFY(difference.at("why").get<std::string>().find("comes in float32") != std::string::npos);
@@ -133,7 +130,7 @@ private Q_SLOTS:
         const CliOutcome outcome = verified(model, asked);
         QVERIFY2(outcome.code == 0, outcome.err.constData());
         QVERIFY(outcome.json().at("requested").get<int>() > 0);
-        QCOMPARE(verified(kModel, asked).code, 1); // as trained
+        QCOMPARE(verified(kSample, asked).code, 1); // as trained
     }
 
     void othersModelsAreReadToo()
@@ -155,7 +152,7 @@ private Q_SLOTS:
     void aShapeThatContradictsTheModelIsRefused_data()
     {
         QTest::addColumn<QString>("model");
-        QTest::newRow("weights beside it") << kModel;
+        QTest::newRow("weights beside it") << kSample;
         QTest::newRow("weights inside") << kSampleFolder + "digits.onnx";
     }
 

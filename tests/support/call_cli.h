@@ -2,12 +2,28 @@
 
 #include <nlohmann/json.hpp>
 
+#include <QFile>
 #include <QFloat16> // QCOMPARE of JSON tries to convert it to whatever Qt can print
 #include <QProcess>
 #include <QStringList>
 
 /// For tests of the command line; HALFTONE_CLI is the program.
 namespace halftone::test {
+
+/// The bytes of a file; none where there is no such file.
+inline QByteArray contentOf(const QString &path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// The test ends when it cannot be written.
+inline void writeFile(const QString &path, const QByteArray &bytes)
+{
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
+        qFatal("cannot write %s", qPrintable(path));
+}
 
 struct CliOutcome
 {

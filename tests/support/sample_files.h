@@ -8,5 +8,6 @@ namespace halftone::test {
 inline const QString kSampleFolder = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/");
 inline const QString kSample = kSampleFolder + QStringLiteral("digits-symbol.json");
 inline const QString kDigits = kSampleFolder + QStringLiteral("digits-test.npz");
+inline const QString kCalibrationDigits = kSampleFolder + QStringLiteral("digits-calibration.npz");
 
 } // namespace halftone::test

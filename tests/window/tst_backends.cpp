@@ -206,15 +206,8 @@ void TestBackends::latencyTellsWhatTheDeviceSays()
     }
 }
 
-int main(int argc, char **argv)
-{
-    if (qEnvironmentVariableIsEmpty("HALFTONE_TEST_PICTURE"))
-        qputenv("QT_QPA_PLATFORM", "offscreen");
-    const test::PrivateHome home;
-    test::addFakeGpu();
-    QApplication application(argc, argv);
-    TestBackends test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestBackends,
+                     if (qEnvironmentVariableIsEmpty("HALFTONE_TEST_PICTURE"))
+                         qputenv("QT_QPA_PLATFORM", "offscreen");
+                     test::addFakeGpu();)
 #include "tst_backends.moc"

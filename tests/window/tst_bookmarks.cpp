@@ -192,12 +192,5 @@ private Q_SLOTS:
     }
 };
 
-int main(int argc, char **argv)
-{
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    TestBookmarks test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestBookmarks)
 #include "tst_bookmarks.moc"

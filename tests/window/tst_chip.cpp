@@ -235,14 +235,5 @@ void TestChip::aFormatForAnalysisIsComparedAndNotExported()
     QCOMPARE(target, std::optional(tensor::DType::F8E4M3FN));
 }
 
-int main(int argc, char **argv)
-{
-    qputenv("QT_QPA_PLATFORM", "offscreen");
-    const test::PrivateHome home;
-    test::addFakeGpu();
-    QApplication application(argc, argv);
-    TestChip test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestChip, test::addFakeGpu();)
 #include "tst_chip.moc"

@@ -68,6 +68,8 @@ private:
     }
 
 private Q_SLOTS:
+    void initTestCase() { QApplication::setStyle(new app::WindowStyle); } // as main() does
+
     void init()
     {
         m_before = QApplication::palette();
@@ -212,13 +214,5 @@ private Q_SLOTS:
     }
 };
 
-int main(int argc, char **argv)
-{
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    QApplication::setStyle(new app::WindowStyle); // as main() does
-    TestContrast test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestContrast)
 #include "tst_contrast.moc"

@@ -377,13 +377,5 @@ void TestHosts::theDialogRunsAndTakes()
     QVERIFY(state->text().contains(u"Open a model"));
 }
 
-int main(int argc, char **argv)
-{
-    qputenv("QT_QPA_PLATFORM", "offscreen");
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    TestHosts tests;
-    return QTest::qExec(&tests, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestHosts)
 #include "tst_hosts.moc"

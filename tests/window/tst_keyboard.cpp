@@ -142,6 +142,9 @@ private Q_SLOTS:
     void lettersThatAreTypedMoveNothing();
     void layersAreSortedByTheColumnOfTheCurrentCell();
     void muchUnsavedWorkDoesNotMakeTheWindowHigher();
+
+private:
+    const app::FocusMark m_mark; ///< as main() has
 };
 
 void TestKeyboard::tabReachesWhatIsSeenAndNothingElse_data()
@@ -387,13 +390,5 @@ void TestKeyboard::muchUnsavedWorkDoesNotMakeTheWindowHigher()
         app::discardJournal(left);
 }
 
-int main(int argc, char **argv)
-{
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    const app::FocusMark mark;
-    TestKeyboard test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestKeyboard)
 #include "tst_keyboard.moc"

@@ -942,12 +942,5 @@ void TestMainWindow::anExportedModelIsTheConvertedOne()
     QVERIFY(!session::exportAll(snapshot, {}, options, {}).ok()); // never over the source
 }
 
-int main(int argc, char **argv)
-{
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    TestMainWindow test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestMainWindow)
 #include "tst_main_window.moc"

@@ -437,12 +437,5 @@ void TestSessions::aClosedDocumentLeavesNoJournal()
     QVERIFY(app::leftJournals().isEmpty());
 }
 
-int main(int argc, char **argv)
-{
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    TestSessions test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestSessions)
 #include "tst_sessions.moc"

@@ -18,12 +18,6 @@ using widgets::TunePlace;
 
 namespace {
 
-QByteArray contentOf(const QString &path)
-{
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
 /// All has been said.
 class Nobody final : public tune::Oracle
 {
@@ -247,7 +241,7 @@ void TestTune::windowAndCommandLineWriteTheSameBytes()
                            "--json"};
     const test::CliOutcome tuned = test::callCli(call);
     QVERIFY2(tuned.code == 0, tuned.err.constData());
-    auto record = tune::readRecord(contentOf(folder.filePath("state.json")).toStdString());
+    auto record = tune::readRecord(test::contentOf(folder.filePath("state.json")).toStdString());
     QVERIFY(record.ok());
     Nobody nobody;
     tune::RecordingOracle recorded(nobody, std::move(record).value(), {});
@@ -264,20 +258,13 @@ void TestTune::windowAndCommandLineWriteTheSameBytes()
     const nlohmann::json told = tuned.json();
     const std::size_t picked = told["picked"];
     const std::string policy = told["points"][picked]["policy"];
-    const auto window = [&](const char *ending) { return contentOf(folder.filePath("window") + ending); };
+    const auto window
+        = [&](const char *ending) { return test::contentOf(folder.filePath("window") + ending); };
     QVERIFY(!window("-symbol.json").isEmpty());
-    QCOMPARE(window("-symbol.json"), contentOf(folder.filePath("picked-symbol.json")));
-    QCOMPARE(window("-0000.params"), contentOf(folder.filePath("picked-0000.params")));
-    QCOMPARE(window(".policy.json"), contentOf(QString::fromStdString(policy)));
+    QCOMPARE(window("-symbol.json"), test::contentOf(folder.filePath("picked-symbol.json")));
+    QCOMPARE(window("-0000.params"), test::contentOf(folder.filePath("picked-0000.params")));
+    QCOMPARE(window(".policy.json"), test::contentOf(QString::fromStdString(policy)));
 }
 
-int main(int argc, char **argv)
-{
-    qputenv("QT_QPA_PLATFORM", "offscreen");
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    TestTune tests;
-    return QTest::qExec(&tests, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestTune)
 #include "tst_tune.moc"

@@ -248,12 +248,5 @@ private Q_SLOTS:
     }
 };
 
-int main(int argc, char **argv)
-{
-    const test::PrivateHome home;
-    QApplication application(argc, argv);
-    TestWindowSpeed test;
-    return QTest::qExec(&test, argc, argv);
-}
-
+HALFTONE_WINDOW_TEST(TestWindowSpeed)
 #include "tst_window_speed.moc"

@@ -10,7 +10,7 @@
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 
-#include <QCoreApplication>
+#include <QApplication>
 #include <QFile>
 #include <QSettings>
 #include <QStandardPaths>
@@ -55,3 +55,20 @@ inline bool settleAfterEdit(const app::MainWindow &window)
 }
 
 } // namespace halftone::test
+
+/// main() of a test of the window. Other arguments: what comes before the application object.
+#ifdef HALFTONE_TEST_IN_GROUP
+#define HALFTONE_WINDOW_TEST(Test, ...)                                                                      \
+    HALFTONE_TEST_IN_GROUP(Test, const halftone::test::PrivateHome home;                                     \
+                           __VA_ARGS__ QApplication application(argc, argv);)
+#else
+#define HALFTONE_WINDOW_TEST(Test, ...)                                                                      \
+    int main(int argc, char **argv)                                                                          \
+    {                                                                                                        \
+        const halftone::test::PrivateHome home;                                                              \
+        __VA_ARGS__                                                                                          \
+        QApplication application(argc, argv);                                                                \
+        Test test;                                                                                           \
+        return QTest::qExec(&test, argc, argv);                                                              \
+    }
+#endif

@@ -22,6 +22,7 @@ private Q_SLOTS:
     void aChainOfAMillionNodesIsWalkedAndDestroyedOnASmallStack();
     void tenThousandDiamondsAreWalkedInLinearTime();
     void referencedOutputsCountTheHighestOneUsed();
+    void operatorsAndVariablesOfOneNameAreFoundApart();
     void differenceFindsAChangedAttributeInputHeadAndNode();
 };
 
@@ -125,6 +126,16 @@ void TestGraph::referencedOutputsCountTheHighestOneUsed()
     const auto split = g.op("SliceChannel", "split", {g.variable("x")}, {{"num_outputs", "4"}});
     const auto used = g.op("exp", "e", {{split.node, 2, 0}});
     QCOMPARE(graph::referencedOutputs(g.withHeads({used})), (std::vector<std::uint32_t>{1, 3, 1}));
+}
+
+void TestGraph::operatorsAndVariablesOfOneNameAreFoundApart()
+{
+    test::GraphBuilder g;
+    const auto x = g.variable("x");
+    const auto first = g.op("exp", "x", {x});
+    const auto graph = g.withHeads({g.op("log", "y", {first}), g.op("exp", "y", {x})});
+    QVERIFY(graph::operatorsByName(graph) == (graph::NodesByName{{"x", NodeId{1}}, {"y", NodeId{2}}}));
+    QVERIFY(graph::variablesByName(graph) == (graph::NodesByName{{"x", NodeId{0}}}));
 }
 
 void TestGraph::differenceFindsAChangedAttributeInputHeadAndNode()

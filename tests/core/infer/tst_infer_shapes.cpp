@@ -1,4 +1,4 @@
-#include "core/infer/infer_shapes.h"
+#include "core/infer/known_shapes.h"
 #include "core/io/mxnet/symbol_json.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
@@ -7,7 +7,6 @@
 
 using namespace halftone;
 using tensor::Shape;
-using ShapesByName = std::unordered_map<std::string, Shape>;
 
 namespace {
 
@@ -76,9 +75,9 @@ std::string firstDifference(const graph::Graph &graph, const infer::ShapeMap &mi
     return {};
 }
 
-ShapesByName inputsOf(const nlohmann::json &row, bool openBatch)
+infer::KnownShapes inputsOf(const nlohmann::json &row, bool openBatch)
 {
-    ShapesByName known;
+    infer::KnownShapes known;
     for (const auto &[name, dims] : row.at("inputs").items()) {
         Shape shape = shapeOf(dims);
         if (openBatch)
@@ -133,6 +132,26 @@ private Q_SLOTS:
         const graph::Graph graph = g.withHeads({g.op("relu", "y", {x})});
         QVERIFY(infer::inferShapes(graph, {}).value().byNode[1][0] == (Shape{-1, 3}));
         QVERIFY(infer::inferShapes(graph, {{"x", Shape{5, 3}}}).value().byNode[1][0] == (Shape{5, 3}));
+    }
+
+    void parametersTellTheShapesThatNobodyGives()
+    {
+        test::GraphBuilder g;
+        const auto x = g.variable("x");
+        graph::Model model;
+        model.graph = g.withHeads({g.op("elemwise_mul", "product", {x, g.variable("w")})});
+        for (const char *name : {"arg:w", "aux:m"}) {
+            tensor::Array array;
+            array.name = name;
+            array.shape = Shape{2, 3};
+            model.parameters.push_back(array);
+        }
+        const infer::KnownShapes known = infer::withParameterShapes({{"m", Shape{4}}}, model);
+        QVERIFY(known == (infer::KnownShapes{{"w", Shape{2, 3}}, {"m", Shape{4}}}));
+        const auto shapes = infer::inferShapes(model.graph, known);
+        QVERIFY(shapes.ok());
+        QVERIFY(infer::variableShapes(model.graph, shapes.value())
+                == (infer::KnownShapes{{"x", Shape{2, 3}}, {"w", Shape{2, 3}}}));
     }
 
     void aContradictionNamesTheNodeTheInputAndBothShapes()
