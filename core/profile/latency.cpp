@@ -97,11 +97,14 @@ Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings
     std::vector<double> microseconds(steps);
     for (std::size_t k = 0; k < settings.repeats; ++k) {
         progress.tell(static_cast<double>(k) / static_cast<double>(settings.repeats), "measuring");
-        HALFTONE_TRY(const double whole, timeOf(plan, progress));
-        wholes.push_back(whole);
-        HALFTONE_TRY(const std::optional<double> onDevice, plan.runOnDevice());
-        if (onDevice)
-            ofDevice.push_back(*onDevice);
+        HALFTONE_CHECK(progress.checkStop());
+        if (!settings.stepsOnly) {
+            HALFTONE_TRY(const double whole, timeOf(plan, progress));
+            wholes.push_back(whole);
+            HALFTONE_TRY(const std::optional<double> onDevice, plan.runOnDevice());
+            if (onDevice)
+                ofDevice.push_back(*onDevice);
+        }
         HALFTONE_CHECK(plan.runTimed(microseconds));
         for (std::size_t step = 0; step < steps; ++step)
             ofStep[step].push_back(microseconds[step]);

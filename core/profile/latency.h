@@ -18,6 +18,8 @@ struct LatencySettings
     std::size_t warmup = 5; ///< runs that don't count
     std::size_t repeats = 30; ///< at least 1
     bool byDevice = false; ///< measureVersus() takes the device's own time where both plans have one
+    bool stepsOnly
+        = false; ///< measureLatency() times no run of the whole: half the runs, and nothing of the whole is known
 };
 
 /// A step of the plan as it ran inside the whole.

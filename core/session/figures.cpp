@@ -41,6 +41,13 @@ Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model,
     return maker.plan(typed, beforeTiming, layout);
 }
 
+profile::LatencySettings ofSteps(const LatencyOptions &options)
+{
+    profile::LatencySettings settings = options.settings;
+    settings.stepsOnly = true;
+    return settings;
+}
+
 /// Int8 operators have names of their own; their steps are told by the names of the source's nodes in them.
 void nameSources(const Snapshot &snapshot, profile::Latency &latency)
 {
@@ -212,11 +219,11 @@ Result<profile::Latency> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot, 
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     if (mixed->layout() == m_kept->wide->layout())
-        return profile::measureLatency(*m_kept->wide, options.settings, progress);
+        return profile::measureLatency(*m_kept->wide, ofSteps(options), progress);
     HALFTONE_TRY(
         const Plan wide,
         planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), {}, mixed->layout()));
-    return profile::measureLatency(*wide, options.settings, progress);
+    return profile::measureLatency(*wide, ofSteps(options), progress);
 }
 
 Result<profile::Versus> LatencyMeter::versus(const Snapshot &snapshot, const LatencyOptions &options,
@@ -232,7 +239,7 @@ Result<profile::Latency> LatencyMeter::steps(const Snapshot &snapshot, const Lat
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
-    HALFTONE_TRY(profile::Latency latency, profile::measureLatency(*mixed, options.settings, progress));
+    HALFTONE_TRY(profile::Latency latency, profile::measureLatency(*mixed, ofSteps(options), progress));
     nameSources(snapshot, latency);
     return latency;
 }

@@ -42,7 +42,7 @@ public:
     /// The same without `versus`. Needs and fails: as measure()
     Result<LatencyFigures> layers(const Snapshot &snapshot, const LatencyOptions &options,
                                   const Progress &progress = {});
-    /// The source's steps, in the layout that the converted model's plan has: not always its own plan's. Needs and fails: as versus()
+    /// The source's steps alone, in the layout that the converted model's plan has: not always its own plan's. Needs and fails: as versus()
     Result<profile::Latency> wideInLayoutOf(const Snapshot &snapshot, const LatencyOptions &options,
                                             const Progress &progress = {});
     /// Of the same only how the converted model stands to the source, which takes a third of the time. Needs: a target type that is not

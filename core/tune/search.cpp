@@ -66,7 +66,7 @@ private:
                 return StoppedBy::Done;
         }
         for (const auto step :
-             {&Search::measureLowest, &Search::timeConversions, &Search::glance, &Search::measureErrors,
+             {&Search::measureLowest, &Search::glance, &Search::timeConversions, &Search::measureErrors,
               &Search::measureHull, &Search::closeIn, &Search::repair, &Search::confirm})
             if (const auto done = (this->*step)(); !done.ok())
                 return stopped(done.error());
@@ -173,7 +173,8 @@ private:
         return {};
     }
 
-    /// Errors by a few examples, and the points that these show to be worth most: soon most of the front is there.
+    /// Errors by a few examples, and the points that these show to be worth most, what a conversion takes as good as known: soon most of the
+    /// front is there.
     Result<void> glance()
     {
         if (!m_oracle.glances() || m_settings.limit)

@@ -179,6 +179,12 @@ void LatencyTest::everyStepIsARowAndCastsAreSummed()
     QCOMPARE(latency.value().peakBytes, std::size_t{12});
     QVERIFY(latency.value().minMs >= 0.3 && latency.value().minMs <= latency.value().medianMs
             && latency.value().medianMs <= latency.value().p95Ms);
+    const auto steps = profile::measureLatency(plan, {2, 5, false, true});
+    QVERIFY(steps.ok());
+    QCOMPARE(plan.runs, 9); // those that do not count
+    QCOMPARE(steps.value().castsUs, 100.0);
+    QCOMPARE(steps.value().sumOfLayersMs, 0.3);
+    QCOMPARE(steps.value().medianMs, 0.0);
 }
 
 /// Nothing is forgotten and the clock between the steps costs next to nothing: within 5 %.
