@@ -3,7 +3,6 @@
 #include "core/base/fnv1a.h"
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
-#include "core/infer/infer_shapes.h"
 #include "core/infer/known_shapes.h"
 #include "core/kernels/buffer.h"
 #include "core/tensor/elements.h"

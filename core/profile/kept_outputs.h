@@ -15,10 +15,10 @@ struct Sample
     double precision = 0; ///< relative standard error of each output's Σd² / Σr²
 };
 
-/// What the outputs lose, for one reference and one set of batches, of many models that differ a little: KeptCompare without layers. Values of
-/// the reference in batches of a sample are kept when they are computed a second time, of as many batches as the memory limit allows, and of
-/// another model only what lies behind a difference is computed. Batches are computed side by side, one a thread, with kernels of one thread, so that values are the same with any number of
-/// threads. For one thread at a time.
+/// What the outputs lose, for one reference and one set of batches, of many models that differ a little: KeptCompare without layers.
+/// Values of the reference in batches of a sample are kept when they are computed a second time, of as many batches as the memory limit
+/// allows, and of another model only what lies behind a difference is computed. Batches are computed side by side, one a thread, with
+/// kernels of one thread, so that values are the same with any number of threads. For one thread at a time.
 class KeptOutputs
 {
 public:

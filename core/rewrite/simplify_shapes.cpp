@@ -1,7 +1,6 @@
 #include "core/rewrite/simplify_shapes.h"
 
 #include "core/dialect/dialect.h"
-#include "core/infer/infer_shapes.h"
 #include "core/infer/known_shapes.h"
 #include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
