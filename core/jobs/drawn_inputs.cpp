@@ -1,6 +1,5 @@
 #include "core/jobs/drawn_inputs.h"
 
-#include "core/infer/infer_shapes.h"
 #include "core/infer/known_shapes.h"
 #include "core/infer/variables.h"
 #include "core/io/pictures/preprocess.h"

@@ -220,7 +220,7 @@ Result<bool> KeptOutputs::Impl::plan(Run &run, std::size_t memoryLimit)
         if (isKept[id] && run.kept.insert(run.reference.keys[id]).second)
             bytes += run.reference.bytes[id];
     // Of values that nobody wants yet there are gigabytes: they are kept when they are computed a second time.
-    if (!haveSameHeads(m_model.graph, run.reference, run.models.other.graph, run.lowered))
+    if (run.keepsValues && !haveSameHeads(m_model.graph, run.reference, run.models.other.graph, run.lowered))
         for (const Key key : run.lowered.keys)
             if (run.kept.contains(key))
                 run.shared.insert(key);
@@ -280,8 +280,7 @@ Result<void> KeptOutputs::Impl::computeBatch(Run &run, unsigned thread, std::siz
     const Progress quiet{run.progress.stop, {}};
     LayerCompare::Heads &heads = run.heads[m_order[place]];
     HALFTONE_TRY(heads.reference,
-                 headsOf(m_references[thread], m_model.graph, run.reference,
-                         run.keepsValues ? &run.shared : nullptr, place, quiet));
+                 headsOf(m_references[thread], m_model.graph, run.reference, &run.shared, place, quiet));
     HALFTONE_TRY(heads.other,
                  headsOf(run.others[thread], run.models.other.graph, run.lowered,
                          run.keepsValues ? &run.kept : nullptr, place, quiet));

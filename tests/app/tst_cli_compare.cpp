@@ -221,8 +221,7 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString out = folder.filePath("t.json");
-        const QStringList call{"calibrate", kSample, "--inputs", kSampleFolder + "digits-calibration.npz",
-                               "--json"};
+        const QStringList call{"calibrate", kSample, "--inputs", kCalibrationDigits, "--json"};
         const CliOutcome outcome
             = callCli(call + QStringList{"--layers", "stem_conv|energy_output", "--out", out});
         QVERIFY2(outcome.code == 0, outcome.err.constData());

@@ -5,9 +5,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-/// Tables of the sample, however the work is cut. Bench/shards.py does the same on trained models.
 using namespace halftone::test;
 
+/// Tables of the sample, however the work is cut. Bench/shards.py does the same on trained models.
 class TestCliShards : public QObject
 {
     Q_OBJECT

@@ -71,10 +71,7 @@ class TestCliTune : public QObject
             record[key] = json::array();
         QString basis = QString::fromStdString(record["basis"].get<std::string>());
         record["basis"] = basis.replace("; threads 0;", "; threads " + threads + ';').toStdString();
-        QFile file(path);
-        const std::string text = record.dump();
-        if (!file.open(QIODevice::WriteOnly) || file.write(text.c_str()) < 0)
-            qFatal("the record cannot be written");
+        writeFile(path, QByteArray::fromStdString(record.dump()));
     }
 
     QTemporaryDir m_folder;

@@ -62,6 +62,7 @@ rows = list(csv.reader((arguments.pictures / "labels.csv").open()))
 header = rows[0] if not rows[0][1].lstrip("-").isdigit() else None
 rows = [row for row in rows[1 if header else 0:] if (arguments.pictures / row[0]).exists()][:arguments.examples]
 INPUTS = [picture(arguments.pictures / row[0]) for row in rows]
+CALIBRATING = INPUTS[:arguments.calibrate]
 CLASSES = [int(row[1]) for row in rows]
 
 
@@ -147,7 +148,7 @@ def nncf(folder, source, reference):
     name = source.graph.input[0].name
     begin = time.monotonic()
     data = library.Dataset(list(range(len(INPUTS))), lambda k: {name: INPUTS[k]})
-    few = library.Dataset(list(range(len(INPUTS[:arguments.calibrate]))), lambda k: {name: INPUTS[k]})
+    few = library.Dataset(list(range(len(CALIBRATING))), lambda k: {name: INPUTS[k]})
 
     def validate(model, indices):
         # NNCF hands over a prepared model that takes a dictionary, or the ONNX model itself.
@@ -159,7 +160,7 @@ def nncf(folder, source, reference):
         return float(np.mean(hits)), hits
 
     model = library.quantize_with_accuracy_control(source, few, data, validate, max_drop=arguments.drop / 100,
-                                                   subset_size=arguments.calibrate, drop_type=library.DropType.ABSOLUTE)
+                                                   subset_size=len(CALIBRATING), drop_type=library.DropType.ABSOLUTE)
     return tell("NNCF, accuracy control", time.monotonic() - begin, model)
 
 
@@ -168,7 +169,7 @@ def onnxRuntime(folder, source, reference):
 
     class Reader(CalibrationDataReader):
         def __init__(self):
-            self.left = iter(INPUTS[:arguments.calibrate])
+            self.left = iter(CALIBRATING)
 
         def get_next(self):
             x = next(self.left, None)

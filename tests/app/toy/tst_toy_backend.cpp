@@ -1,21 +1,17 @@
 #include "core/io/arrays/npz.h"
 #include "tests/support/call_cli.h"
+#include "tests/support/sample_files.h"
 
-#include <QFile>
-#include <QIODevice>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <cstring>
 
 using namespace halftone;
+using namespace halftone::test;
 using nlohmann::json;
-using test::callCli;
-using test::CliOutcome;
 
 namespace {
-
-const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
 
 /// ReLU, which the toy computes, and a sum, which it does not.
 constexpr char kGraph[] = R"({"nodes": [
@@ -28,10 +24,7 @@ std::vector<float> resultsOn(const QString &backend)
 {
     const QTemporaryDir folder;
     const QString model = folder.filePath("toy-symbol.json");
-    QFile file(model);
-    if (!file.open(QIODevice::WriteOnly) || file.write(kGraph) < 0)
-        qFatal("no model");
-    file.close();
+    writeFile(model, kGraph);
     const std::vector<float> values{-1.6F, 0.375F, 2.625F};
     std::vector<std::byte> bytes(values.size() * sizeof(float));
     std::memcpy(bytes.data(), values.data(), bytes.size());
