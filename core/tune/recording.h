@@ -47,7 +47,8 @@ public:
     Result<Network> profile(const Progress &progress) override;
     Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress) override;
     void resume(const Network &network) override { m_inner.resume(network); }
-    bool glances() const override { return m_inner.glances(); }
+    /// What was recorded is told again, whoever is asked for the rest.
+    bool glances() const override { return m_inner.glances() || !m_record.glanced.empty(); }
     Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;

@@ -645,6 +645,14 @@ void TestSearch::aRecordedSearchIsReplayed()
     QVERIFY(again.ok());
     QVERIFY(other.asked.empty());
     QCOMPARE(pointsOf(again.value()), pointsOf(front.value()));
+
+    RecordedNetwork withoutGlances(6); // what was recorded counts, whoever does not answer
+    tune::RecordingOracle alike(withoutGlances, record.value(), {});
+    const Result<Front> alone = tune::search(alike, {});
+    QVERIFY(alone.ok());
+    QCOMPARE(withoutGlances.asked, 0);
+    QVERIFY(withoutGlances.measured.empty());
+    QCOMPARE(pointsOf(alone.value()), pointsOf(front.value()));
 }
 
 /// They are measured once, before the groups are known that they are told with in the end, also by who goes on from a record.
