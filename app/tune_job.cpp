@@ -36,9 +36,9 @@ public:
     }
     void resume(const tune::Network &network) override { m_inner.resume(network); }
     bool glances() const override { return m_inner.glances(); }
-    Result<double> glanceAlone(std::size_t group, tune::Label label, const Progress &progress) override
+    Result<double> glance(const tune::Labels &labels, const Progress &progress) override
     {
-        return inTurn(progress, [&] { return m_inner.glanceAlone(group, label, progress); });
+        return inTurn(progress, [&] { return m_inner.glance(labels, progress); });
     }
     Result<double> errorAlone(std::size_t group, tune::Label label, const Progress &progress) override
     {

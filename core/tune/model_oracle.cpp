@@ -27,7 +27,7 @@ constexpr double kVersusSeconds = 0.07; // the same, where it is offered, each t
 constexpr std::size_t kPlanned = 2; // times, where it is offered
 constexpr std::size_t kFewestRuns = 5; // of layers
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
-constexpr profile::Sample kGlance{2, std::numeric_limits<double>::infinity()};
+constexpr profile::Sample kGlance{1, std::numeric_limits<double>::infinity()};
 constexpr profile::Sample kSample{8, 0.15}; // 0.6 dB
 constexpr profile::Sample kEvery{std::numeric_limits<std::size_t>::max(), 0};
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
@@ -255,14 +255,10 @@ struct ModelOracle::State
     }
 
     /// Infinite where it overflows.
-    Result<double> errorAlone(const ModelOracle &oracle, std::size_t group, Label label,
-                              const profile::Sample &sample, const Progress &progress)
+    Result<double> errorBy(const profile::Sample &sample, const policy::Policy &policy,
+                           const Progress &progress)
     {
-        Labels labels;
-        for (const Group &one : groups)
-            labels.push_back(one.costs.widest());
-        labels[group] = label;
-        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
+        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(policy, progress));
         HALFTONE_TRY(const jobs::CompareOutcome outcome,
                      comparison.sample(snapshot, task.compare, sample, progress));
         return tune::isClean(outcome.comparison) ? errorOf(sqnrOf(outcome.comparison))
@@ -396,14 +392,18 @@ policy::Policy ModelOracle::policyFor(const Labels &labels) const
     return tune::policyFor(*m_state->task.policy, m_state->graph(), m_state->groups, labels);
 }
 
-Result<double> ModelOracle::glanceAlone(std::size_t group, Label label, const Progress &progress)
+Result<double> ModelOracle::glance(const Labels &labels, const Progress &progress)
 {
-    return m_state->errorAlone(*this, group, label, kGlance, progress);
+    return m_state->errorBy(kGlance, policyFor(labels), progress);
 }
 
 Result<double> ModelOracle::errorAlone(std::size_t group, Label label, const Progress &progress)
 {
-    return m_state->errorAlone(*this, group, label, m_state->isClean ? kSample : kEvery, progress);
+    Labels labels;
+    for (const Group &one : m_state->groups)
+        labels.push_back(one.costs.widest());
+    labels[group] = label;
+    return m_state->errorBy(m_state->isClean ? kSample : kEvery, policyFor(labels), progress);
 }
 
 Result<Measurement> ModelOracle::compare(const Labels &labels, const Progress &progress)

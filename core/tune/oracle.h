@@ -5,6 +5,7 @@
 #include "core/tune/front.h"
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -47,11 +48,14 @@ public:
     virtual void resume(const Network &network) = 0;
     /// Σd² / Σr² at the outputs with `label` in this group alone; infinite where it overflows. fails: as profile()
     virtual Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) = 0;
-    /// The same by a few examples, so that a search soon has points to show: where glances().
+    /// Whether it tells at a glance, by few examples, what labels lose, so that a search soon has points to show.
     virtual bool glances() const { return false; }
-    virtual Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress)
+    /// Needs: glances(); labels that the groups may have
+    virtual Result<double> glance(const Labels &labels, const Progress &progress)
     {
-        return errorAlone(group, label, progress);
+        static_cast<void>(labels);
+        HALFTONE_CHECK(progress.checkStop());
+        return std::numeric_limits<double>::quiet_NaN();
     }
     /// Needs: labels that the groups may have. fails: as profile()
     virtual Result<Measurement> measure(const Labels &labels, const Progress &progress) = 0;

@@ -85,6 +85,14 @@ Json errorsJson(const Errors &errors)
     return rows;
 }
 
+Json glancesJson(const std::map<Labels, double> &glances)
+{
+    Json rows = Json::array();
+    for (const auto &[labels, error] : glances)
+        rows.push_back({{"labels", textOf(labels)}, {"error", finite(error)}});
+    return rows;
+}
+
 /// Looks things up in a record and remembers the first that is not as it should be.
 class Reader
 {
@@ -276,19 +284,34 @@ Errors readErrors(Reader &reader, const Json &json, const char *key, std::size_t
     return errors;
 }
 
+std::optional<Labels> readLabels(Reader &reader, const Json &row, const char *key, std::size_t groups)
+{
+    const std::string letters = reader.text(row, "labels");
+    auto labels = labelsOf(letters, groups);
+    if (!labels)
+        reader.fail(std::string(key) + ".labels", letters, "a letter of \"ft8\" for each group");
+    return labels;
+}
+
 std::map<Labels, Measurement> readMeasurements(Reader &reader, const Json &json, const char *key,
                                                std::size_t groups)
 {
     std::map<Labels, Measurement> measurements;
     for (const Json &row : reader.list(json, key)) {
-        const std::string letters = reader.text(row, "labels");
-        const auto labels = labelsOf(letters, groups);
-        if (!labels)
-            reader.fail(std::string(key) + ".labels", letters, "a letter of \"ft8\" for each group");
-        else
-            measurements[*labels] = readMeasurement(reader, row);
+        if (auto labels = readLabels(reader, row, key, groups))
+            measurements[std::move(*labels)] = readMeasurement(reader, row);
     }
     return measurements;
+}
+
+std::map<Labels, double> readGlances(Reader &reader, const Json &json, std::size_t groups)
+{
+    std::map<Labels, double> glances;
+    for (const Json &row : reader.list(json, "glances"))
+        if (auto labels = readLabels(reader, row, "glances", groups))
+            glances[std::move(*labels)]
+                = reader.number(row, "error", std::numeric_limits<double>::infinity());
+    return glances;
 }
 
 } // namespace
@@ -310,7 +333,7 @@ std::string writeRecord(const Record &record)
             json["network"]["conversions_us"] = *record.conversions;
     }
     json["alone"] = errorsJson(record.alone);
-    json["glanced"] = errorsJson(record.glanced);
+    json["glances"] = glancesJson(record.glanced);
     json["measured"] = measurementsJson(record.measured);
     json["confirmed"] = measurementsJson(record.confirmed);
     if (record.sketch) {
@@ -337,8 +360,8 @@ Result<Record> readRecord(std::string_view text)
     }
     const std::size_t groups = record.network ? record.network->groups.size() : 0;
     record.alone = readErrors(reader, json, "alone", groups);
-    if (json.contains("glanced")) // not in those of before
-        record.glanced = readErrors(reader, json, "glanced", groups);
+    if (json.contains("glances")) // not in those of before
+        record.glanced = readGlances(reader, json, groups);
     record.measured = readMeasurements(reader, json, "measured", groups);
     if (json.contains("confirmed")) // not in those of before
         record.confirmed = readMeasurements(reader, json, "confirmed", groups);
@@ -414,12 +437,12 @@ Result<std::optional<std::vector<Link>>> RecordingOracle::timeConversions(const 
     return std::optional(timedNetwork().links);
 }
 
-Result<double> RecordingOracle::glanceAlone(std::size_t group, Label label, const Progress &progress)
+Result<double> RecordingOracle::glance(const Labels &labels, const Progress &progress)
 {
-    if (const auto known = m_record.glanced.find({group, label}); known != m_record.glanced.end())
+    if (const auto known = m_record.glanced.find(labels); known != m_record.glanced.end())
         return known->second;
-    HALFTONE_TRY(const double error, m_inner.glanceAlone(group, label, progress));
-    m_record.glanced[{group, label}] = error;
+    HALFTONE_TRY(const double error, m_inner.glance(labels, progress));
+    m_record.glanced[labels] = error;
     HALFTONE_CHECK(keep());
     return error;
 }

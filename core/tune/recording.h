@@ -18,7 +18,7 @@ struct Record
     std::map<std::pair<std::size_t, Label>, double> alone; ///< errors by group and label
     std::map<Labels, Measurement> measured;
     std::map<Labels, Measurement> confirmed; ///< the same, timed once more
-    std::map<std::pair<std::size_t, Label>, double> glanced; ///< as `alone`, by a few examples
+    std::map<Labels, double> glanced; ///< errors by a few examples
     /// Microseconds of the network's links, in their order, once they were timed; what the network says of them stays the guess that was
     /// gone by before.
     std::optional<std::vector<double>> conversions{};
@@ -26,7 +26,7 @@ struct Record
     std::map<Labels, Measurement> sketched{}; ///< what was measured by its groups
 };
 
-/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us}, alone, glanced, measured, confirmed, sketch{wide_ms, groups, links,
+/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us}, alone, glances, measured, confirmed, sketch{wide_ms, groups, links,
 /// measured}}.
 std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version
@@ -49,7 +49,7 @@ public:
     void resume(const Network &network) override { m_inner.resume(network); }
     /// What was recorded is told again, whoever is asked for the rest.
     bool glances() const override { return m_inner.glances() || !m_record.glanced.empty(); }
-    Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override;
+    Result<double> glance(const Labels &labels, const Progress &progress) override;
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
     Result<Measurement> confirm(const Labels &labels, const Measurement &measured,

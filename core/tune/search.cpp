@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kGlanced = 2; // points that are measured before errors are known well
+constexpr std::size_t kTogether = 2; // neighbouring groups that a glance is at, for these
 constexpr std::size_t kWalked = 8; // corners of the hull by a glance, from the fastest on
 
 class Search
@@ -121,7 +123,7 @@ private:
     Result<void> walkFromFastest()
     {
         HALFTONE_CHECK(measureLowest());
-        HALFTONE_CHECK(takeErrors({0.15, 0.1}, &Oracle::glanceAlone));
+        HALFTONE_CHECK(glanceAtErrors(1));
         const std::vector<Labels> hull = m_front.surrogate().hull();
         std::size_t tried = 0;
         for (std::size_t k = hull.size(); k-- > 1 && tried < kWalked; ++tried) { // the first is float32
@@ -179,7 +181,7 @@ private:
     {
         if (!m_oracle.glances() || m_settings.limit)
             return {};
-        HALFTONE_CHECK(takeErrors({0.15, 0.1}, &Oracle::glanceAlone));
+        HALFTONE_CHECK(glanceAtErrors(kTogether));
         const std::vector<Labels> hull = m_front.surrogate().hull();
         for (const Labels &labels : hull)
             predict(labels, Origin::Hull);
@@ -189,17 +191,62 @@ private:
         return {};
     }
 
-    Result<void> measureErrors() { return takeErrors({0.25, 0.4}, &Oracle::errorAlone); }
-
-    struct Part
+    /// So many neighbouring groups at a time, the last ones first: what lies before them is as it was.
+    Result<void> glanceAtErrors(std::size_t together)
     {
-        double from = 0;
-        double share = 1;
-    };
-    using Ask = Result<double> (Oracle::*)(std::size_t, Label, const Progress &);
+        for (const Label label : {Label::Target, Label::Int8}) {
+            std::vector<std::size_t> run;
+            for (std::size_t k = m_front.groups.size(); k-- > 0;) {
+                if (m_front.groups[k].isTunable && m_front.groups[k].costs.allows(label))
+                    run.push_back(k);
+                if (run.size() == together || (k == 0 && !run.empty()))
+                    HALFTONE_CHECK(glanceAt(std::exchange(run, {}), label));
+            }
+        }
+        for (Group &group : m_front.groups)
+            group.isErrorKnown = true;
+        calibrateKappa();
+        tell();
+        return {};
+    }
+
+    Result<void> glanceAt(const std::vector<std::size_t> &run, Label label)
+    {
+        HALFTONE_CHECK(checkTime());
+        const auto left = static_cast<double>(run.back()) / static_cast<double>(m_front.groups.size());
+        m_progress.tell(0.15 + 0.1 * (1 - left), "a glance at " + m_front.groups[run.back()].name);
+        const Clock::time_point begin = Clock::now();
+        Labels labels = m_front.surrogate().widest();
+        for (const std::size_t k : run)
+            labels[k] = label;
+        HALFTONE_TRY(const double error, m_oracle.glance(labels, Progress{m_progress.stop, {}}));
+        m_front.errorsSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
+        if (!std::isfinite(error) && run.size() > 1) { // which one is it?
+            for (const std::size_t k : run)
+                HALFTONE_CHECK(glanceAt({k}, label));
+            return {};
+        }
+        shareError(run, label, error);
+        return {};
+    }
+
+    /// Nobody knows which of them loses how much: as if all gained their time at the same price, so that they go together.
+    void shareError(const std::vector<std::size_t> &run, Label label, double error)
+    {
+        std::vector<double> gained;
+        for (const std::size_t k : run) {
+            const auto &times = m_front.groups[k].costs.microseconds;
+            gained.push_back(std::max(times[0] - times[static_cast<std::size_t>(label)], 0.0));
+        }
+        const double all = std::reduce(gained.begin(), gained.end());
+        for (std::size_t k = 0; k < run.size(); ++k)
+            takeError(m_front.groups[run[k]], label,
+                      all > 0 && std::isfinite(error) ? error * gained[k] / all
+                                                      : error / static_cast<double>(run.size()));
+    }
 
     /// Each group alone, the last one first: what lies before it is as it was.
-    Result<void> takeErrors(Part part, Ask ask)
+    Result<void> measureErrors()
     {
         for (std::size_t k = m_front.groups.size(); k-- > 0;) {
             Group &group = m_front.groups[k];
@@ -208,11 +255,12 @@ private:
                 if (!group.isTunable || !group.costs.allows(label))
                     continue;
                 HALFTONE_CHECK(checkTime());
-                m_progress.tell(part.from + part.share * (1 - left), "isolated error of " + group.name);
+                m_progress.tell(0.25 + 0.4 * (1 - left), "isolated error of " + group.name);
                 const Clock::time_point begin = Clock::now();
-                HALFTONE_TRY(const double error, (m_oracle.*ask)(k, label, Progress{m_progress.stop, {}}));
+                HALFTONE_TRY(const double error,
+                             m_oracle.errorAlone(k, label, Progress{m_progress.stop, {}}));
                 m_front.errorsSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
-                m_front.passes += ask == &Oracle::errorAlone ? 1 : 0; // a glance is next to nothing
+                ++m_front.passes; // glances are next to nothing
                 takeError(group, label, error);
             }
             group.isErrorKnown = true;

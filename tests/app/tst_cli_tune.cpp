@@ -67,7 +67,7 @@ class TestCliTune : public QObject
     void writeTimesOnly(const QString &path, const QString &threads) const
     {
         json record = jsonIn(m_folder.filePath("s.json"));
-        for (const char *key : {"alone", "glanced", "measured", "confirmed"})
+        for (const char *key : {"alone", "glances", "measured", "confirmed"})
             record[key] = json::array();
         QString basis = QString::fromStdString(record["basis"].get<std::string>());
         record["basis"] = basis.replace("; threads 0;", "; threads " + threads + ';').toStdString();

@@ -119,6 +119,25 @@ public:
     }
     double wideMilliseconds() const { return m_wide / 1e3; }
 
+    static std::size_t choiceOf(const Labels &labels)
+    {
+        std::size_t choice = 0;
+        for (std::size_t k = 0; k < labels.size(); ++k)
+            choice |= std::size_t{labels[k] == Label::Target} << k;
+        return choice;
+    }
+
+    double errorOf(std::size_t choice) const
+    {
+        double noise = 0;
+        double signal = 0;
+        for (std::size_t k = 0; k < m_outputs[0].size(); ++k) {
+            noise += std::pow(m_outputs[choice][k] - m_outputs[0][k], 2);
+            signal += std::pow(m_outputs[0][k], 2);
+        }
+        return noise / signal;
+    }
+
     std::size_t asked = 0;
     std::size_t stopAfter = 0; ///< errors alone; 0: never
     std::size_t failAt = 0; ///< likewise
@@ -150,14 +169,6 @@ private:
             labels.push_back((choice >> k & 1) != 0 ? Label::Target : Label::Float32);
         return labels;
     }
-    static std::size_t choiceOf(const Labels &labels)
-    {
-        std::size_t choice = 0;
-        for (std::size_t k = 0; k < labels.size(); ++k)
-            choice |= std::size_t{labels[k] == Label::Target} << k;
-        return choice;
-    }
-
     /// Layer after layer, both ways each: what lies before a layer is computed once for both.
     void compute(const Values &value, const Values &before, std::size_t layer, std::size_t choice)
     {
@@ -189,17 +200,6 @@ private:
         return result;
     }
 
-    double errorOf(std::size_t choice) const
-    {
-        double noise = 0;
-        double signal = 0;
-        for (std::size_t k = 0; k < m_outputs[0].size(); ++k) {
-            noise += std::pow(m_outputs[choice][k] - m_outputs[0][k], 2);
-            signal += std::pow(m_outputs[0][k], 2);
-        }
-        return noise / signal;
-    }
-
     std::mt19937 m_random;
     std::array<std::array<double, kWidth * kWidth>, kGroups> m_weights{};
     std::array<tune::GroupCosts, kGroups> m_costs{};
@@ -221,15 +221,19 @@ public:
     Result<tune::Network> profile(const Progress &progress) override { return m_inner.profile(progress); }
     void resume(const tune::Network &network) override { m_inner.resume(network); }
     bool glances() const override { return true; }
-    Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override
+    Result<double> glance(const Labels &labels, const Progress & /*progress*/) override
     {
-        HALFTONE_TRY(const double error, m_inner.errorAlone(group, label, progress));
         asked.push_back("glance");
-        return error * (group % 2 == 0 ? 1.5 : 0.7);
+        glanced.push_back(labels);
+        if (overflows && labels[*overflows] != Label::Float32)
+            return std::numeric_limits<double>::infinity();
+        return m_inner.errorOf(RecordedNetwork::choiceOf(labels)) * (asked.size() % 2 == 0 ? 1.5 : 0.7);
     }
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override
     {
         asked.push_back("error");
+        if (overflows == group)
+            return std::numeric_limits<double>::infinity();
         return m_inner.errorAlone(group, label, progress);
     }
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override
@@ -248,7 +252,9 @@ public:
         return again;
     }
 
+    std::optional<std::size_t> overflows; ///< where its group is lowered
     std::vector<std::string> asked; ///< in order
+    std::vector<Labels> glanced; ///< likewise
     std::map<Labels, int> confirmed;
 
 private:
@@ -268,9 +274,9 @@ public:
     Result<tune::Network> profile(const Progress &progress) override { return m_inner.profile(progress); }
     void resume(const tune::Network & /*network*/) override { }
     bool glances() const override { return true; }
-    Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override
+    Result<double> glance(const Labels &labels, const Progress &progress) override
     {
-        return m_inner.glanceAlone(group, label, progress);
+        return m_inner.glance(labels, progress);
     }
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override
     {
@@ -429,6 +435,7 @@ private Q_SLOTS:
     void whatFollowsCompletesALabelling();
     void theSameAnswersGiveTheSamePoints();
     void pointsComeBeforeErrorsAreKnownWell();
+    void aGlanceFindsWhatOverflows();
     void whatIsOfferedIsTimedTwice();
     void aRecordedSearchIsReplayed();
     void theEndsOfASketchComeFirst();
@@ -604,7 +611,9 @@ void TestSearch::pointsComeBeforeErrorsAreKnownWell()
     const Result<Front> front = tune::search(network, {});
     QVERIFY(front.ok());
     const auto firstError = std::ranges::find(network.asked, "error");
-    QCOMPARE(std::ranges::count(network.asked, "glance"), std::ptrdiff_t{kGroups});
+    QCOMPARE(network.glanced.size(), kGroups / 2); // at two neighbours each
+    for (const Labels &labels : network.glanced)
+        QCOMPARE(std::ranges::count(labels, Label::Target), 2);
     // The ends, and two of the hull.
     QCOMPARE(std::count(network.asked.begin(), firstError, "measure"), std::ptrdiff_t{4});
     QCOMPARE(front.value().passes, kGroups + front.value().evaluations);
@@ -612,6 +621,25 @@ void TestSearch::pointsComeBeforeErrorsAreKnownWell()
     const Result<Front> without = tune::search(exact, {});
     for (std::size_t k = 0; k < kGroups; ++k) // what a glance said is forgotten
         QCOMPARE(front.value().groups[k].costs.error, without.value().groups[k].costs.error);
+}
+
+/// Of two groups that a glance was at, the one is found that overflows, and the other stays free.
+void TestSearch::aGlanceFindsWhatOverflows()
+{
+    RoughNetwork network(5);
+    network.overflows = 5;
+    const Result<Front> front = tune::search(network, {});
+    QVERIFY(front.ok());
+    QCOMPARE(network.glanced.size(), kGroups / 2 + 2);
+    const auto alone = [&](std::size_t group) {
+        return std::ranges::any_of(network.glanced, [&](const Labels &labels) {
+            return std::ranges::count(labels, Label::Target) == 1 && labels[group] == Label::Target;
+        });
+    };
+    QVERIFY(alone(4));
+    QVERIFY(alone(5));
+    for (std::size_t k = 0; k < kGroups; ++k)
+        QCOMPARE(front.value().groups[k].isTunable, k != 5);
 }
 
 void TestSearch::whatIsOfferedIsTimedTwice()
