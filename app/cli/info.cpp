@@ -193,7 +193,7 @@ Result<void> info(const ModelOptions &options, bool json)
     HALFTONE_TRY(std::vector<infer::Variable> variables,
                  infer::classifyVariables(loaded.model, {}, warnings));
     std::vector<std::string> notes = loaded.notes;
-    HALFTONE_TRY(infer::ShapeMap shapes, session.followedShapes(notes));
+    HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     Facts facts{loaded, std::move(variables), std::move(shapes), {}, std::move(notes)};
     for (NodeId id = 0; id < facts.graph().nodeCount(); ++id) {
         if (!facts.graph().isVariable(id))

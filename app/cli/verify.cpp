@@ -201,7 +201,7 @@ Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     std::vector<std::string> notes = session.source().notes;
-    HALFTONE_TRY(infer::ShapeMap shapes, session.followedShapes(notes));
+    HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     const policy::Policy *const wanted = options.policy.isEmpty() ? nullptr : &policy;
     if (wanted && wanted->analysedFormat)
         return policy::notExported(*wanted->analysedFormat);

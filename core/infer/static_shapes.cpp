@@ -139,7 +139,7 @@ private:
             inputs.push_back(entry.output == 0 && numbers ? &*numbers : nullptr);
             known.push_back(valueOf(entry));
             if (const Shape &shape = m_shapes.of(entry);
-                known.back().dtype() == DType::Unknown && shape.isComplete())
+                known.back().dtype() == DType::Unknown && shape.elementCount())
                 known.back() = Tensor(DType::Unknown, shape, {}, nullptr);
         }
         const auto op = m_dialect.readWith(node, known);

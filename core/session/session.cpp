@@ -96,24 +96,19 @@ Result<infer::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
 {
     const graph::Graph &graph = m_source->model.graph;
     auto shapes = infer::inferShapes(graph, infer::withParameterShapes(m_inputShapes, m_source->model));
-    if (shapes.ok())
-        return shapes;
-    if (!m_inputShapes.empty())
+    if (!shapes.ok() && m_inputShapes.empty()) {
+        notes.push_back("shapes stay unknown: " + shapes.error().message());
+        return infer::unknownShapes(graph);
+    }
+    if (!shapes.ok())
         return inFile(std::move(shapes).error(), m_source->modelPath);
-    notes.push_back("shapes stay unknown: " + shapes.error().message());
-    return infer::unknownShapes(graph);
-}
-
-Result<infer::ShapeMap> Session::followedShapes(std::vector<std::string> &notes) const
-{
-    HALFTONE_TRY(infer::ShapeMap known, shapes(notes));
-    auto more = infer::staticShapes(m_source->model, known);
-    if (more.ok())
-        return more;
+    auto followed = infer::staticShapes(m_source->model, shapes.value());
+    if (followed.ok())
+        return followed;
     if (!m_inputShapes.empty())
-        return inFile(std::move(more).error(), m_source->modelPath);
-    notes.push_back(more.error().message());
-    return known;
+        return inFile(std::move(followed).error(), m_source->modelPath);
+    notes.push_back(followed.error().message());
+    return shapes;
 }
 
 Result<Derived> Session::derive(const DeriveRequest &request, const Progress &progress) const

@@ -46,13 +46,12 @@ public:
     /// Those set so far, by the name of the variable.
     const infer::KnownShapes &inputShapes() const { return m_inputShapes; }
 
-    /// Shapes of everything, as far as they follow from the parameters, the inputs' shapes and `__shape__`.
+    /// Shapes of everything, as far as they follow from the parameters, the inputs' shapes and `__shape__`, and by arithmetic on
+    /// shapes (infer::staticShapes()).
     /// Without inputs' shapes a contradiction is no failure, since nothing else needs shapes: it goes to
     /// `notes`, and all shapes stay unknown. fails: BadInput for shapes that contradict those given, naming
     /// the node.
     Result<infer::ShapeMap> shapes(std::vector<std::string> &notes) const;
-    /// shapes() and what follows from them by arithmetic on shapes (infer::staticShapes()); likewise with contradictions.
-    Result<infer::ShapeMap> followedShapes(std::vector<std::string> &notes) const;
 
     /// session::derive(), told of the source where nothing tells more.
     Result<Derived> derive(const DeriveRequest &request, const Progress &progress = {}) const;

@@ -36,7 +36,11 @@ const Labels *mostGained(const Front &front, const std::vector<Labels> &hull)
     for (const Point &point : front.points)
         if (point.measured && point.measured->isClean)
             known.push_back(point.predicted);
-    const double slowest = front.predict(front.surrogate().widest()).milliseconds;
+    const Labels widest = front.surrogate().widest();
+    double slowest = front.predict(widest).milliseconds;
+    // Float32 alone may take another layout than beside lowered layers, and then less than the sum says.
+    if (const Point *wide = front.find(widest); wide != nullptr && wide->measured)
+        slowest = std::min(slowest, wide->measured->milliseconds);
     const double before = dominated(known, slowest);
     const Labels *best = nullptr;
     double most = kLeastGain * before;

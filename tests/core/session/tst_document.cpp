@@ -221,6 +221,27 @@ private Q_SLOTS:
         QVERIFY(document->revision() != before);
     }
 
+    /// How many channels a convolution of ONNX has its weights say, not its attributes.
+    void shapesOfAnOnnxModelFollowFromItsWeights()
+    {
+        auto opened = Document::open(HALFTONE_TEST_DATA "/onnx/network.onnx");
+        if (!opened.ok() && opened.error().code == Errc::Unsupported)
+            QSKIP("this build was made without ONNX");
+        const auto document = std::move(opened).value();
+        const auto shapeOf = [&](std::string_view name) {
+            const auto snapshot = derived(*document);
+            for (graph::NodeId id = 0; id < snapshot->graph().nodeCount(); ++id)
+                if (snapshot->graph().node(id).name == name)
+                    return snapshot->shapes->byNode[id][0];
+            return tensor::Shape();
+        };
+        QCOMPARE(shapeOf("conv0"), (tensor::Shape{tensor::Shape::kUnknown, 8, 8, 8})); // as many as are fed
+        QVERIFY(document->setInputShape("data", tensor::Shape{3, 1, 8, 8}).ok());
+        QCOMPARE(shapeOf("conv0"), (tensor::Shape{3, 8, 8, 8}));
+        QCOMPARE(shapeOf("add1"), (tensor::Shape{3, 8, 8, 8}));
+        QCOMPARE(shapeOf("softmax"), (tensor::Shape{3, 10}));
+    }
+
     void aHistoryComesBackWhole()
     {
         const auto document = sample();

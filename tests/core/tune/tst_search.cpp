@@ -1,3 +1,4 @@
+#include "core/tune/corners.h"
 #include "core/tune/recording.h"
 #include "core/tune/search.h"
 
@@ -435,6 +436,7 @@ private Q_SLOTS:
     void whatFollowsCompletesALabelling();
     void theSameAnswersGiveTheSamePoints();
     void pointsComeBeforeErrorsAreKnownWell();
+    void whatIsNoFasterThanFloat32GainsNothing();
     void aGlanceFindsWhatOverflows();
     void whatIsOfferedIsTimedTwice();
     void aRecordedSearchIsReplayed();
@@ -621,6 +623,36 @@ void TestSearch::pointsComeBeforeErrorsAreKnownWell()
     const Result<Front> without = tune::search(exact, {});
     for (std::size_t k = 0; k < kGroups; ++k) // what a glance said is forgotten
         QCOMPARE(front.value().groups[k].costs.error, without.value().groups[k].costs.error);
+}
+
+/// Float32 alone may be faster than the sum of its layers beside lowered ones says.
+void TestSearch::whatIsNoFasterThanFloat32GainsNothing()
+{
+    Front front;
+    front.groups.resize(2);
+    for (tune::Group &group : front.groups) {
+        group.isTunable = true;
+        group.costs = {{10, 5, 0}, {0, 1e-4, 0}, {true, true, false}};
+    }
+    const Labels wide{Label::Float32, Label::Float32};
+    const Labels half{Label::Target, Label::Float32}; // 15 us by the sums
+    const Labels lowest{Label::Target, Label::Target};
+    const auto add = [&](const Labels &labels, Origin origin, double milliseconds, double decibels) {
+        tune::Point point{labels, origin, front.predict(labels), {}, 0};
+        if (milliseconds > 0) {
+            point.measured.emplace();
+            point.measured->milliseconds = milliseconds;
+            point.measured->sqnrDb = decibels;
+        }
+        front.points.push_back(point);
+    };
+    add(wide, Origin::Float32, 0.020, std::numeric_limits<double>::infinity());
+    add(lowest, Origin::Lowest, 0.010, 37);
+    add(half, Origin::Hull, 0, 0);
+    const std::vector<Labels> hull{wide, half, lowest};
+    QCOMPARE(tune::mostGained(front, hull), &hull[1]);
+    front.points[0].measured->milliseconds = 0.0149;
+    QVERIFY(tune::mostGained(front, hull) == nullptr);
 }
 
 /// Of two groups that a glance was at, the one is found that overflows, and the other stays free.
