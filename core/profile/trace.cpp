@@ -9,6 +9,8 @@
 #include "core/tensor/elements.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -45,12 +47,13 @@ public:
         HALFTONE_TRY(const interpret::Feed feed, makeFeed());
         HALFTONE_TRY(kernels::BackendChain chain, backends::backendChain(backends::kDefaultBackend, 0));
         HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(m_typed.model, std::move(chain)));
-        HALFTONE_TRY(auto execution, interpreter.start(feed, interpret::Prepare::WhenComputed));
         m_typed.traced.resize(m_graph.nodeCount());
-        while (!execution.isDone()) {
-            progress.tell(execution.shareDone(), "finding shapes");
-            HALFTONE_CHECK(note(execution, progress));
-        }
+        HALFTONE_TRY(auto shapesOnly, interpreter.start(feed, interpret::Prepare::WhenComputed));
+        HALFTONE_TRY(const bool isNoted, noteAll(shapesOnly, false, progress));
+        if (isNoted)
+            return {};
+        HALFTONE_TRY(auto execution, interpreter.start(feed, interpret::Prepare::WhenComputed));
+        HALFTONE_CHECK(noteAll(execution, true, progress));
         return {};
     }
 
@@ -77,31 +80,80 @@ private:
         return feed;
     }
 
-    Result<void> note(interpret::Execution &execution, const Progress &progress)
+    /// computesAll  else what hangs on fed values is only stood in for by tensors of its shape
+    /// False: something hangs on such values themselves, or its shape does.
+    Result<bool> noteAll(interpret::Execution &execution, bool computesAll, const Progress &progress)
+    {
+        while (!execution.isDone()) {
+            progress.tell(execution.shareDone(), "finding shapes");
+            HALFTONE_TRY(const bool isNoted, note(execution, computesAll, progress));
+            if (!isNoted)
+                return false;
+        }
+        return true;
+    }
+
+    Result<bool> note(interpret::Execution &execution, bool computesAll, const Progress &progress)
     {
         const NodeId id = execution.node();
         const graph::NodeDef &node = m_graph.node(id);
-        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).readWith(node, execution.inputs()));
-        HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress));
+        std::vector<Tensor> inputs = execution.inputs();
+        const std::span<const graph::Entry> entries = m_graph.inputs(id);
+        for (std::size_t k = 0; !computesAll && k < inputs.size(); ++k)
+            if (m_isFed[entries[k].node])
+                inputs[k] = Tensor(tensor::DType::Unknown, inputs[k].shape(), {}, nullptr);
+        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).readWith(node, inputs));
         const auto *const info = dialect::of(m_graph).findOp(node.op);
         const bool isDrawn = info != nullptr && !info->mayMerge(); // each time anew
         m_isFed[id] = isDrawn
-            || (!op.is<ops::ShapeOf>()
-                && std::ranges::any_of(m_graph.inputs(id),
-                                       [this](const graph::Entry &input) { return m_isFed[input.node]; }));
+            || (!op.is<ops::ShapeOf>() && std::ranges::any_of(entries, [this](const graph::Entry &input) {
+                          return m_isFed[input.node];
+                      }));
+        std::vector<Tensor> outputs;
+        if (m_isFed[id] && !computesAll) {
+            const auto *const opaque = op.getIf<ops::Opaque>();
+            const bool waits = opaque != nullptr && opaque->waits;
+            HALFTONE_TRY(auto standIns, standInsFor(execution.outputsOf(id)));
+            if (waits || !node.subgraphs.empty() || !standIns)
+                return false;
+            outputs = *standIns;
+            execution.give(std::move(*standIns));
+        } else {
+            HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress));
+            outputs.assign(value.outputs.begin(), value.outputs.end());
+        }
+        take(id, op, std::move(outputs));
+        return true;
+    }
+
+    /// Nothing: a type or shape is open.
+    static Result<std::optional<std::vector<Tensor>>>
+    standInsFor(const std::vector<kernels::TensorDesc> &descs)
+    {
+        std::vector<Tensor> standIns;
+        for (const kernels::TensorDesc &desc : descs) {
+            if (desc.dtype == tensor::DType::Unknown || !desc.shape.isComplete())
+                return std::optional<std::vector<Tensor>>();
+            HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc)); // never touched
+            standIns.push_back(buffer.tensor);
+        }
+        return std::optional(std::move(standIns));
+    }
+
+    void take(NodeId id, const ops::Operator &op, std::vector<Tensor> outputs)
+    {
+        const auto types = m_typed.types.outputs(id);
+        auto &shapes = m_typed.shapes.byNode[id];
+        for (std::size_t k = 0; k < outputs.size(); ++k) {
+            if (k < types.size())
+                types[k] = outputs[k].dtype();
+            if (k < shapes.size())
+                shapes[k] = outputs[k].shape();
+        }
         infer::TracedNode &traced = m_typed.traced[id];
         traced.op = op;
         if (!m_isFed[id])
-            traced.constants.assign(value.outputs.begin(), value.outputs.end());
-        const auto types = m_typed.types.outputs(id);
-        auto &shapes = m_typed.shapes.byNode[id];
-        for (std::size_t k = 0; k < value.outputs.size(); ++k) {
-            if (k < types.size())
-                types[k] = value.outputs[k].dtype();
-            if (k < shapes.size())
-                shapes[k] = value.outputs[k].shape();
-        }
-        return {};
+            traced.constants = std::move(outputs);
     }
 
     infer::TypedModel &m_typed;
