@@ -312,23 +312,53 @@ struct ModelOracle::State
         return times;
     }
 
-    /// From a network whose labels change at every second group.
+    /// From networks whose labels change at every second group.
     Result<void> fitConversions(ModelOracle &oracle, const Progress &progress)
     {
-        Labels labels;
-        bool changes = false;
-        for (const Group &group : groups) {
-            const bool mayChange = group.isTunable && group.costs.allows(Label::Target);
-            changes = mayChange ? !changes : changes;
-            labels.push_back(mayChange && changes ? Label::Target : group.costs.widest());
-        }
-        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
+        const Labels casting = alternating(Label::Target);
+        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(casting), progress));
         HALFTONE_TRY(const profile::Latency latency,
                      meter.steps(snapshot, optionsFor(kTimedSeconds, 3, 10), progress));
         const CastCosts costs = fittedCosts(castsIn(snapshot, latency), {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
             link.castMicroseconds = costs.of(link.elements);
+        return task.hasInt8 ? fitCodes(oracle, progress) : Result<void>();
+    }
+
+    /// What a network takes whose groups change to codes and back, beyond its groups and casts, by the element. Part of that are layers that
+    /// write floats where among others of int8 they would write codes.
+    Result<void> fitCodes(ModelOracle &oracle, const Progress &progress)
+    {
+        const Labels labels = alternating(Label::Int8);
+        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
+        HALFTONE_TRY(const profile::Latency latency,
+                     meter.steps(snapshot, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+        double beyond = 0;
+        for (const profile::LayerLatency &layer : latency.layers)
+            beyond += layer.step.kind == kernels::StepKind::Reorder ? 0 : layer.medianUs;
+        for (std::size_t k = 0; k < groups.size(); ++k)
+            beyond -= groups[k].costs.microseconds[static_cast<std::size_t>(labels[k])];
+        double elements = 0; // that become codes or are no longer
+        for (const Link &link : links) {
+            beyond -= Link{link.producer, link.readers, link.castMicroseconds}.microseconds(labels);
+            elements += Link{link.producer, link.readers, 0, 0, link.elements}.microseconds(labels);
+        }
+        for (Link &link : links)
+            link.codesMicroseconds = elements > 0 ? std::max(beyond, 0.0) / elements * link.elements : 0;
         return {};
+    }
+
+    /// Every second group that may have the label has it.
+    Labels alternating(Label label) const
+    {
+        Labels labels;
+        bool changes = false;
+        for (const Group &group : groups) {
+            const bool mayChange = group.isTunable && group.costs.allows(label);
+            changes = mayChange ? !changes : changes;
+            labels.push_back(mayChange && changes ? label : group.costs.widest());
+        }
+        return labels;
     }
 };
 

@@ -238,17 +238,30 @@ Network readNetwork(Reader &reader, const Json &json)
     return network;
 }
 
-std::vector<double> readConversions(Reader &reader, const Json &json, std::size_t links)
+std::vector<double> readTimes(Reader &reader, const Json &json, const char *key, std::size_t links)
 {
     std::vector<double> times;
-    for (const Json &time : reader.list(json, "conversions_us")) {
+    for (const Json &time : reader.list(json, key)) {
         if (!time.is_number())
-            reader.fail("conversions_us", time.dump(), "microseconds");
+            reader.fail(key, time.dump(), "microseconds");
         times.push_back(time.is_number() ? time.get<double>() : 0);
     }
     if (times.size() != links)
-        reader.fail("conversions_us", std::to_string(times.size()) + " times", "one for each link");
+        reader.fail(key, std::to_string(times.size()) + " times", "one for each link");
+    times.resize(links);
     return times;
+}
+
+std::vector<Record::Conversion> readConversions(Reader &reader, const Json &json, std::size_t links)
+{
+    const std::vector<double> casts = readTimes(reader, json, "conversions_us", links);
+    std::vector<double> codes(links);
+    if (json.contains("codes_us")) // not in those of before
+        codes = readTimes(reader, json, "codes_us", links);
+    std::vector<Record::Conversion> conversions;
+    for (std::size_t k = 0; k < links; ++k)
+        conversions.push_back({casts[k], codes[k]});
+    return conversions;
 }
 
 Measurement readMeasurement(Reader &reader, const Json &json)
@@ -329,8 +342,16 @@ std::string writeRecord(const Record &record)
     Json json{{"version", kVersion}, {"basis", record.basis}};
     if (record.network) {
         json["network"] = networkJson(*record.network);
-        if (record.conversions)
-            json["network"]["conversions_us"] = *record.conversions;
+        if (record.conversions) {
+            Json casts = Json::array();
+            Json codes = Json::array();
+            for (const auto &[castMicroseconds, codesMicroseconds] : *record.conversions) {
+                casts.push_back(castMicroseconds);
+                codes.push_back(codesMicroseconds);
+            }
+            json["network"]["conversions_us"] = std::move(casts);
+            json["network"]["codes_us"] = std::move(codes);
+        }
     }
     json["alone"] = errorsJson(record.alone);
     json["glances"] = glancesJson(record.glanced);
@@ -416,8 +437,11 @@ Result<Network> RecordingOracle::profile(const Progress &progress)
 Network RecordingOracle::timedNetwork() const
 {
     Network network = *m_record.network;
-    for (std::size_t k = 0; k < network.links.size(); ++k)
-        network.links[k].castMicroseconds = (*m_record.conversions)[k];
+    for (std::size_t k = 0; k < network.links.size(); ++k) {
+        const Record::Conversion &timed = (*m_record.conversions)[k];
+        network.links[k].castMicroseconds = timed.castMicroseconds;
+        network.links[k].codesMicroseconds = timed.codesMicroseconds;
+    }
     return network;
 }
 
@@ -432,7 +456,7 @@ Result<std::optional<std::vector<Link>>> RecordingOracle::timeConversions(const 
     HALFTONE_TRY(auto timed, m_inner.timeConversions(progress));
     m_record.conversions.emplace();
     for (const Link &link : timed ? *timed : m_record.network->links)
-        m_record.conversions->push_back(link.castMicroseconds);
+        m_record.conversions->push_back({link.castMicroseconds, link.codesMicroseconds});
     HALFTONE_CHECK(keep());
     return std::optional(timedNetwork().links);
 }

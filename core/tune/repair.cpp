@@ -88,7 +88,7 @@ private:
         double sum = 0;
         for (const std::size_t k : links) {
             const Link &link = m_surrogate.links[k];
-            sum += static_cast<double>(conversionsOf(link, labels)) * link.castMicroseconds;
+            sum += link.microseconds(labels);
         }
         return sum;
     }

@@ -39,7 +39,8 @@ public:
                 if (group.allows(label))
                     sum += costOf(group, label, lambda);
         for (const Link &link : surrogate.links)
-            sum += link.castMicroseconds * static_cast<double>(1 + link.readers.size());
+            sum += (link.castMicroseconds + link.codesMicroseconds)
+                * static_cast<double>(1 + link.readers.size());
         m_factor = sum > 0 ? 0x1p40 / sum : 0;
     }
 
@@ -69,9 +70,13 @@ Labels cutBetween(const Surrogate &surrogate, const Labels &wide, const Labels &
     }
     for (const Link &link : surrogate.links) {
         std::vector<Term> readers;
-        for (const std::size_t reader : link.readers)
+        bool hasCodes = half[link.producer] == Label::Int8;
+        for (const std::size_t reader : link.readers) {
             readers.push_back(terms[reader]);
-        cut.addTensor(terms[link.producer], readers, scale.of(link.castMicroseconds));
+            hasCodes = hasCodes || half[reader] == Label::Int8;
+        }
+        cut.addTensor(terms[link.producer], readers,
+                      scale.of(link.castMicroseconds + (hasCodes ? link.codesMicroseconds : 0)));
     }
     const std::vector<bool> isHalf = cut.solve();
     Labels labels = wide;
@@ -97,13 +102,12 @@ Labels expanded(const Surrogate &surrogate, const Labels &now, Label label, doub
             free.push_back(k);
         toLabel.push_back(mayChange ? costOf(group, label, lambda) - costOf(group, now[k], lambda) : 0);
     }
-    const auto differs = [](Label one, Label other) { return one == other ? 0.0 : 1.0; };
     for (const Link &link : surrogate.links) {
         const std::size_t p = link.producer;
         for (const std::size_t r : link.readers) {
-            const double stay = differs(now[p], now[r]) * link.castMicroseconds;
-            const double readerChanges = differs(now[p], label) * link.castMicroseconds;
-            const double producerChanges = differs(label, now[r]) * link.castMicroseconds;
+            const double stay = link.microseconds(now[p], now[r]);
+            const double readerChanges = link.microseconds(now[p], label);
+            const double producerChanges = link.microseconds(label, now[r]);
             if (terms[p] && terms[r]) {
                 toLabel[p] += producerChanges - stay;
                 toLabel[r] -= producerChanges;
@@ -125,11 +129,14 @@ Labels expanded(const Surrogate &surrogate, const Labels &now, Label label, doub
     return labels;
 }
 
-/// Of one label: the groups that have it where each pays `price` for that (below 0: is paid), and conversions to it cost what they do. Gives
-/// the least sum of both.
+/// Of one label: the groups that have it where each pays `price` for that (below 0: is paid), and conversions to it cost what they do, at
+/// least. Gives the least sum of both.
 double cheapestPart(const Surrogate &surrogate, const Scale &scale, Label label,
                     const std::vector<double> &price, std::vector<bool> &has)
 {
+    const auto conversion = [label](const Link &link) {
+        return link.castMicroseconds + (label == Label::Int8 ? link.codesMicroseconds : 0);
+    };
     TypeCut cut;
     std::vector<Term> terms;
     std::vector<std::size_t> free;
@@ -147,7 +154,7 @@ double cheapestPart(const Surrogate &surrogate, const Scale &scale, Label label,
         const Term wanted = cut.addNode(false); // some reader has the label
         for (const std::size_t reader : link.readers)
             cut.require(terms[reader], wanted);
-        cut.addCostBetween(wanted, terms[link.producer], scale.of(link.castMicroseconds));
+        cut.addCostBetween(wanted, terms[link.producer], scale.of(conversion(link)));
     }
     const std::vector<bool> halves = cut.solve();
     has.clear();
@@ -161,7 +168,7 @@ double cheapestPart(const Surrogate &surrogate, const Scale &scale, Label label,
         sum += has[k] ? price[k] : 0;
     for (const Link &link : surrogate.links) {
         const bool isWanted = std::ranges::any_of(link.readers, [&](std::size_t r) { return has[r]; });
-        sum += isWanted && !has[link.producer] ? link.castMicroseconds : 0;
+        sum += isWanted && !has[link.producer] ? conversion(link) : 0;
     }
     return sum;
 }
@@ -184,13 +191,22 @@ std::string_view nameOf(Label label)
     return kNames[indexOf(label)];
 }
 
-std::size_t conversionsOf(const Link &link, const Labels &labels)
+double Link::microseconds(Label from, Label to) const
+{
+    if (from == to)
+        return 0;
+    return castMicroseconds + (from == Label::Int8 || to == Label::Int8 ? codesMicroseconds : 0);
+}
+
+double Link::microseconds(const Labels &labels) const
 {
     std::bitset<kLabelCount> wanted;
-    for (const std::size_t reader : link.readers)
+    for (const std::size_t reader : readers)
         wanted.set(indexOf(labels[reader]));
-    wanted.reset(indexOf(labels[link.producer]));
-    return wanted.count();
+    double sum = 0;
+    for (const Label label : kLabels)
+        sum += wanted.test(indexOf(label)) ? microseconds(labels[producer], label) : 0;
+    return sum;
 }
 
 Label GroupCosts::widest() const
@@ -205,7 +221,7 @@ double Surrogate::microseconds(const Labels &labels) const
     for (std::size_t k = 0; k < labels.size(); ++k)
         sum += groups[k].microseconds[indexOf(labels[k])];
     for (const Link &link : links)
-        sum += static_cast<double>(conversionsOf(link, labels)) * link.castMicroseconds;
+        sum += link.microseconds(labels);
     return sum;
 }
 
@@ -317,8 +333,10 @@ double Surrogate::lowerBound(double lambda, double reached) const
 
 Surrogate::Hull Surrogate::hullWithGap() const
 {
-    const bool isExact = std::ranges::none_of(
-        groups, [](const GroupCosts &g) { return g.allows(Label::Int8) && g.allows(Label::Target); });
+    const auto hasAny = [this](Label label) {
+        return std::ranges::any_of(groups, [label](const GroupCosts &g) { return g.allows(label); });
+    };
+    const bool isExact = !(hasAny(Label::Int8) && hasAny(Label::Target));
     double gap = 0;
     struct Corner
     {

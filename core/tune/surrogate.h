@@ -45,10 +45,11 @@ struct Link
     std::vector<std::size_t> readers; ///< each once
     double castMicroseconds = 0; ///< for each label that some reader has and the producer has not
     double elements = 0; ///< of the value; 0 where its shape is not known
-};
+    double codesMicroseconds = 0; ///< beyond that, where one of both labels is int8
 
-/// How many times a link's value has to be converted: labels that some reader has and the producer has not.
-std::size_t conversionsOf(const Link &link, const Labels &labels);
+    double microseconds(Label from, Label to) const; ///< of one conversion; 0 where both are the same
+    double microseconds(const Labels &labels) const; ///< of all that some reader needs
+};
 
 /// An additive picture of a network, cheap enough to be solved exactly: what a network takes is the sum over its groups and the
 /// conversions between them, and what it loses the sum of what its groups lose alone (core/tune/RULES.md, T-sum).
@@ -61,7 +62,7 @@ struct Surrogate
     double error(const Labels &labels) const;
 
     /// Labels with the least microseconds + lambda · error. Where no group has more than two labels to choose from it is a minimum
-    /// cut (mixed::TypeCut) and exact; with three, moves of many groups at once to one label, each exact, until none helps (Boykov, Veksler
+    /// cut (mixed::TypeCut), and exact where it is the same two for all; with three, moves of many groups at once to one label, each exact, until none helps (Boykov, Veksler
     /// and Zabih, "Fast approximate energy minimization via graph cuts", PAMI 2001, α-expansion).
     Labels cheapest(double lambda) const;
 

@@ -111,8 +111,10 @@ public:
     {
         ++asked;
         std::vector<tune::Link> links = resumed.links;
-        for (tune::Link &link : links)
+        for (tune::Link &link : links) {
             link.castMicroseconds = 2e-3 * link.elements;
+            link.codesMicroseconds = 5e-3 * link.elements;
+        }
         return std::optional(std::move(links));
     }
     void resume(const tune::Network &network) override { resumed = network; }
@@ -183,7 +185,10 @@ void TestRecording::timesOfConversionsAreAskedForOnce()
         QVERIFY(links.ok() && links.value());
         QCOMPARE(links.value()->size(), std::size_t{1});
         QCOMPARE(links.value()->front().castMicroseconds, 2.0);
-        QCOMPARE(recordIn(state).conversions, std::optional(std::vector<double>{2}));
+        QCOMPARE(links.value()->front().codesMicroseconds, 5.0);
+        QCOMPARE(recordIn(state).conversions->size(), std::size_t{1});
+        QCOMPARE(recordIn(state).conversions->front().castMicroseconds, 2.0);
+        QCOMPARE(recordIn(state).conversions->front().codesMicroseconds, 5.0);
     }
     QCOMPARE(inner.asked, 1);
 }

@@ -40,7 +40,7 @@ Surrogate randomSurrogate(std::mt19937 &random, std::size_t groups, bool hasInt8
                                     {true, !isFixed, hasInt8 && !isFixed}});
     }
     for (std::size_t k = 0; k + 1 < groups; ++k) {
-        tune::Link link{k, {k + 1}, draw(0, 12)};
+        tune::Link link{k, {k + 1}, draw(0, 12), 0, draw(0, 12)};
         for (std::size_t reader = k + 2; reader < std::min(k + 4, groups); ++reader)
             if (random() % 3 == 0)
                 link.readers.push_back(reader);
@@ -49,7 +49,7 @@ Surrogate randomSurrogate(std::mt19937 &random, std::size_t groups, bool hasInt8
     return surrogate;
 }
 
-/// Time and error by their definition: each label that is read and not produced costs a conversion.
+/// Time and error by their definition: each label that is read and not produced costs a conversion, and more to codes and from them.
 Figures figuresOf(const Surrogate &surrogate, const Labels &labels)
 {
     Figures figures;
@@ -61,7 +61,9 @@ Figures figuresOf(const Surrogate &surrogate, const Labels &labels)
         for (const Label label : tune::kLabels)
             if (label != labels[link.producer]
                 && std::ranges::any_of(link.readers, [&](std::size_t r) { return labels[r] == label; }))
-                figures.microseconds += link.castMicroseconds;
+                figures.microseconds += link.castMicroseconds
+                    + (label == Label::Int8 || labels[link.producer] == Label::Int8 ? link.codesMicroseconds
+                                                                                    : 0);
     return figures;
 }
 
