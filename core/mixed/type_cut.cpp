@@ -46,16 +46,17 @@ void TypeCut::addCostBetween(Term node, Term other, std::int64_t cost)
         connect(node, other, cost);
 }
 
-void TypeCut::addTensor(Term producer, std::span<const Term> readers, std::int64_t cost)
+void TypeCut::addTensor(Term producer, std::span<const Term> readers, std::int64_t widening,
+                        std::int64_t narrowing)
 {
-    if (cost <= 0)
+    if (widening <= 0 && narrowing <= 0)
         return;
     if (readers.size() == 1) // as most have
-        return connect(producer, readers[0], cost, cost);
+        return connect(producer, readers[0], widening, narrowing);
     const Term widened = addVertex(); // cut off when the producer is 16 bit and a reader is not
     const Term narrowed = addVertex();
-    connect(producer, widened, cost);
-    connect(narrowed, producer, cost);
+    connect(producer, widened, widening);
+    connect(narrowed, producer, narrowing);
     for (const Term reader : readers) {
         connect(widened, reader, kNever);
         connect(reader, narrowed, kNever);

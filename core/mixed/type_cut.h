@@ -24,7 +24,13 @@ public:
     /// What the types of `node` cost by themselves. Needs: neither below 0, all costs together below 2^60
     void addCosts(Term node, std::int64_t half, std::int64_t float32);
     /// A tensor that comes as `producer` is and costs a cast when some reader is otherwise.
-    void addTensor(Term producer, std::span<const Term> readers, std::int64_t cost = 1);
+    void addTensor(Term producer, std::span<const Term> readers, std::int64_t cost = 1)
+    {
+        addTensor(producer, readers, cost, cost);
+    }
+    /// The same where the direction counts. widening  of 16 bit to float32; narrowing  the way back
+    void addTensor(Term producer, std::span<const Term> readers, std::int64_t widening,
+                   std::int64_t narrowing);
     /// Costs so much where `node` is 16 bit and `other` is not.
     void addCostBetween(Term node, Term other, std::int64_t cost);
     /// Where `node` is 16 bit, so must `other` be.

@@ -174,7 +174,7 @@ struct ModelOracle::State
         const LabelledRun lowered{narrow.converted.get(), &narrowTimes->mixed};
         Network made = networkOf(task.source->model, *task.shapes, narrowTimes->fp32, lowered, int8);
         for (Link &link : made.links)
-            link.castMicroseconds = kUnfittedNanoseconds / 1e3 * link.elements;
+            link.castMicroseconds = link.widenMicroseconds = kUnfittedNanoseconds / 1e3 * link.elements;
         made.wideMs = wideMs;
         groups = made.groups;
         links = made.links;
@@ -315,37 +315,64 @@ struct ModelOracle::State
     /// From networks whose labels change at every second group.
     Result<void> fitConversions(ModelOracle &oracle, const Progress &progress)
     {
-        const Labels casting = alternating(Label::Target);
-        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(casting), progress));
+        const Labels labels = alternating(Label::Target);
+        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
         HALFTONE_TRY(const profile::Latency latency,
-                     meter.steps(snapshot, optionsFor(kTimedSeconds, 3, 10), progress));
+                     meter.steps(snapshot, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
         const CastCosts costs = fittedCosts(castsIn(snapshot, latency), {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
-            link.castMicroseconds = costs.of(link.elements);
+            link.castMicroseconds = link.widenMicroseconds = costs.of(link.elements);
+        fitWidened(labels, beyondGroups(latency, labels));
         return task.hasInt8 ? fitCodes(oracle, progress) : Result<void>();
     }
 
-    /// What a network takes whose groups change to codes and back, beyond its groups and casts, by the element. Part of that are layers that
-    /// write floats where among others of int8 they would write codes.
+    /// A layer that writes float32 instead of 16 bit may take as long as ever, or longer: what is told by all of a network's steps.
+    void fitWidened(const Labels &labels, double beyond)
+    {
+        double narrowing = 0;
+        double widening = 0;
+        for (const Link &link : links) {
+            const double all = link.microseconds(labels);
+            const double toFloat32
+                = Link{link.producer, link.readers, 0, 0, link.widenMicroseconds}.microseconds(labels);
+            widening += toFloat32;
+            narrowing += all - toFloat32;
+        }
+        constexpr double kMostShare = 2; // of a cast that is a step of its own: times are noisy
+        const double share = widening > 0 ? std::clamp((beyond - narrowing) / widening, 0.0, kMostShare) : 1;
+        for (Link &link : links)
+            link.widenMicroseconds *= share;
+    }
+
+    /// What a network takes whose groups change to codes and back, by the element. Part of that are layers that write floats where among others
+    /// of int8 they would write codes.
     Result<void> fitCodes(ModelOracle &oracle, const Progress &progress)
     {
         const Labels labels = alternating(Label::Int8);
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
         HALFTONE_TRY(const profile::Latency latency,
                      meter.steps(snapshot, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+        double beyond = beyondGroups(latency, labels);
+        double elements = 0; // that become codes or are no longer
+        for (Link &link : links) {
+            link.codesMicroseconds = 0;
+            beyond -= link.microseconds(labels);
+            elements += Link{link.producer, link.readers, 0, 0, 0, link.elements}.microseconds(labels);
+        }
+        for (Link &link : links)
+            link.codesMicroseconds = elements > 0 ? std::max(beyond, 0.0) / elements * link.elements : 0;
+        return {};
+    }
+
+    /// What the steps of a network of these labels take beyond its groups, microseconds.
+    double beyondGroups(const profile::Latency &latency, const Labels &labels) const
+    {
         double beyond = 0;
         for (const profile::LayerLatency &layer : latency.layers)
             beyond += layer.step.kind == kernels::StepKind::Reorder ? 0 : layer.medianUs;
         for (std::size_t k = 0; k < groups.size(); ++k)
             beyond -= groups[k].costs.microseconds[static_cast<std::size_t>(labels[k])];
-        double elements = 0; // that become codes or are no longer
-        for (const Link &link : links) {
-            beyond -= Link{link.producer, link.readers, link.castMicroseconds}.microseconds(labels);
-            elements += Link{link.producer, link.readers, 0, 0, link.elements}.microseconds(labels);
-        }
-        for (Link &link : links)
-            link.codesMicroseconds = elements > 0 ? std::max(beyond, 0.0) / elements * link.elements : 0;
-        return {};
+        return beyond;
     }
 
     /// Every second group that may have the label has it.

@@ -231,7 +231,7 @@ Network readNetwork(Reader &reader, const Json &json)
         added.producer = ends.empty() ? 0 : ends[0];
         if (!ends.empty())
             added.readers.assign(ends.begin() + 1, ends.end());
-        added.castMicroseconds = reader.number(link, "us");
+        added.castMicroseconds = added.widenMicroseconds = reader.number(link, "us"); // a guess, either way
         if (link.is_object() && link.contains("elements")) // not in those of before
             added.elements = reader.number(link, "elements");
     }
@@ -255,12 +255,15 @@ std::vector<double> readTimes(Reader &reader, const Json &json, const char *key,
 std::vector<Record::Conversion> readConversions(Reader &reader, const Json &json, std::size_t links)
 {
     const std::vector<double> casts = readTimes(reader, json, "conversions_us", links);
+    std::vector<double> widened = casts; // those of before know neither
     std::vector<double> codes(links);
-    if (json.contains("codes_us")) // not in those of before
+    if (json.contains("widened_us"))
+        widened = readTimes(reader, json, "widened_us", links);
+    if (json.contains("codes_us"))
         codes = readTimes(reader, json, "codes_us", links);
     std::vector<Record::Conversion> conversions;
     for (std::size_t k = 0; k < links; ++k)
-        conversions.push_back({casts[k], codes[k]});
+        conversions.push_back({casts[k], widened[k], codes[k]});
     return conversions;
 }
 
@@ -343,14 +346,14 @@ std::string writeRecord(const Record &record)
     if (record.network) {
         json["network"] = networkJson(*record.network);
         if (record.conversions) {
-            Json casts = Json::array();
-            Json codes = Json::array();
-            for (const auto &[castMicroseconds, codesMicroseconds] : *record.conversions) {
-                casts.push_back(castMicroseconds);
-                codes.push_back(codesMicroseconds);
+            Json &network = json["network"];
+            for (const char *key : {"conversions_us", "widened_us", "codes_us"})
+                network[key] = Json::array();
+            for (const Record::Conversion &timed : *record.conversions) {
+                network["conversions_us"].push_back(timed.castMicroseconds);
+                network["widened_us"].push_back(timed.widenMicroseconds);
+                network["codes_us"].push_back(timed.codesMicroseconds);
             }
-            json["network"]["conversions_us"] = std::move(casts);
-            json["network"]["codes_us"] = std::move(codes);
         }
     }
     json["alone"] = errorsJson(record.alone);
@@ -440,6 +443,7 @@ Network RecordingOracle::timedNetwork() const
     for (std::size_t k = 0; k < network.links.size(); ++k) {
         const Record::Conversion &timed = (*m_record.conversions)[k];
         network.links[k].castMicroseconds = timed.castMicroseconds;
+        network.links[k].widenMicroseconds = timed.widenMicroseconds;
         network.links[k].codesMicroseconds = timed.codesMicroseconds;
     }
     return network;
@@ -456,7 +460,8 @@ Result<std::optional<std::vector<Link>>> RecordingOracle::timeConversions(const 
     HALFTONE_TRY(auto timed, m_inner.timeConversions(progress));
     m_record.conversions.emplace();
     for (const Link &link : timed ? *timed : m_record.network->links)
-        m_record.conversions->push_back({link.castMicroseconds, link.codesMicroseconds});
+        m_record.conversions->push_back(
+            {link.castMicroseconds, link.widenMicroseconds, link.codesMicroseconds});
     HALFTONE_CHECK(keep());
     return std::optional(timedNetwork().links);
 }

@@ -21,8 +21,9 @@ struct Record
     std::map<Labels, double> glanced; ///< errors by a few examples
     struct Conversion
     {
-        double castMicroseconds = 0; ///< Link::castMicroseconds
-        double codesMicroseconds = 0; ///< likewise
+        double castMicroseconds = 0; ///< as in Link, like the others
+        double widenMicroseconds = 0;
+        double codesMicroseconds = 0;
     };
     /// Of the network's links, in their order, once they were timed; what the network says of them stays the guess that was gone by before.
     std::optional<std::vector<Conversion>> conversions{};
@@ -30,7 +31,7 @@ struct Record
     std::map<Labels, Measurement> sketched{}; ///< what was measured by its groups
 };
 
-/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us, codes_us}, alone, glances, measured, confirmed, sketch{wide_ms, groups, links,
+/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us, widened_us, codes_us}, alone, glances, measured, confirmed, sketch{wide_ms, groups, links,
 /// measured}}.
 std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version

@@ -39,7 +39,7 @@ public:
                 if (group.allows(label))
                     sum += costOf(group, label, lambda);
         for (const Link &link : surrogate.links)
-            sum += (link.castMicroseconds + link.codesMicroseconds)
+            sum += (link.castMicroseconds + link.widenMicroseconds + link.codesMicroseconds)
                 * static_cast<double>(1 + link.readers.size());
         m_factor = sum > 0 ? 0x1p40 / sum : 0;
     }
@@ -75,8 +75,9 @@ Labels cutBetween(const Surrogate &surrogate, const Labels &wide, const Labels &
             readers.push_back(terms[reader]);
             hasCodes = hasCodes || half[reader] == Label::Int8;
         }
-        cut.addTensor(terms[link.producer], readers,
-                      scale.of(link.castMicroseconds + (hasCodes ? link.codesMicroseconds : 0)));
+        const Label narrow = hasCodes ? Label::Int8 : Label::Target;
+        cut.addTensor(terms[link.producer], readers, scale.of(link.microseconds(narrow, Label::Float32)),
+                      scale.of(link.microseconds(Label::Float32, narrow)));
     }
     const std::vector<bool> isHalf = cut.solve();
     Labels labels = wide;
@@ -129,14 +130,38 @@ Labels expanded(const Surrogate &surrogate, const Labels &now, Label label, doub
     return labels;
 }
 
-/// Of one label: the groups that have it where each pays `price` for that (below 0: is paid), and conversions to it cost what they do, at
-/// least. Gives the least sum of both.
+/// What a conversion of the link costs at least, that to a label and what is left of one from it: with whatever label at the other end, both
+/// together are no more than its price.
+struct LeastPrice
+{
+    LeastPrice(const Link &link, Label label)
+    {
+        into = intoOf(link, label);
+        from = std::numeric_limits<double>::infinity();
+        for (const Label other : kLabels)
+            if (other != label)
+                from = std::min(from, link.microseconds(label, other) - intoOf(link, other));
+    }
+
+    double into = 0;
+    double from = 0;
+
+private:
+    static double intoOf(const Link &link, Label label)
+    {
+        double least = std::numeric_limits<double>::infinity();
+        for (const Label other : kLabels)
+            if (other != label)
+                least = std::min(least, link.microseconds(other, label));
+        return least;
+    }
+};
+
+/// Of one label: the groups that have it where each pays `price` for that (below 0: is paid), and conversions to it and from it cost their
+/// LeastPrice. Gives the least sum of both.
 double cheapestPart(const Surrogate &surrogate, const Scale &scale, Label label,
                     const std::vector<double> &price, std::vector<bool> &has)
 {
-    const auto conversion = [label](const Link &link) {
-        return link.castMicroseconds + (label == Label::Int8 ? link.codesMicroseconds : 0);
-    };
     TypeCut cut;
     std::vector<Term> terms;
     std::vector<std::size_t> free;
@@ -151,24 +176,29 @@ double cheapestPart(const Surrogate &surrogate, const Scale &scale, Label label,
         cut.addCosts(terms[k], scale.of(std::max(price[k], 0.0)), scale.of(std::max(-price[k], 0.0)));
     }
     for (const Link &link : surrogate.links) {
-        const Term wanted = cut.addNode(false); // some reader has the label
+        std::vector<Term> readers;
         for (const std::size_t reader : link.readers)
-            cut.require(terms[reader], wanted);
-        cut.addCostBetween(wanted, terms[link.producer], scale.of(conversion(link)));
+            readers.push_back(terms[reader]);
+        const LeastPrice least(link, label);
+        cut.addTensor(terms[link.producer], readers, scale.of(least.from), scale.of(least.into));
     }
     const std::vector<bool> halves = cut.solve();
     has.clear();
     for (const Term term : terms)
         has.push_back(term == TypeCut::kHalf);
-    std::size_t place = 0; // solve() tells nodes in the order in which they came, groups first
+    std::size_t place = 0;
     for (const std::size_t k : free)
         has[k] = halves[place++];
     double sum = 0;
     for (std::size_t k = 0; k < price.size(); ++k)
         sum += has[k] ? price[k] : 0;
     for (const Link &link : surrogate.links) {
-        const bool isWanted = std::ranges::any_of(link.readers, [&](std::size_t r) { return has[r]; });
-        sum += isWanted && !has[link.producer] ? conversion(link) : 0;
+        const auto hasIt = [&](std::size_t reader) { return has[reader]; };
+        const LeastPrice least(link, label);
+        if (has[link.producer])
+            sum += std::ranges::all_of(link.readers, hasIt) ? 0 : least.from;
+        else
+            sum += std::ranges::any_of(link.readers, hasIt) ? least.into : 0;
     }
     return sum;
 }
@@ -195,7 +225,9 @@ double Link::microseconds(Label from, Label to) const
 {
     if (from == to)
         return 0;
-    return castMicroseconds + (from == Label::Int8 || to == Label::Int8 ? codesMicroseconds : 0);
+    if (from == Label::Int8 || to == Label::Int8)
+        return castMicroseconds + codesMicroseconds;
+    return to == Label::Float32 ? widenMicroseconds : castMicroseconds;
 }
 
 double Link::microseconds(const Labels &labels) const

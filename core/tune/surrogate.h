@@ -43,9 +43,10 @@ struct Link
 {
     std::size_t producer = 0;
     std::vector<std::size_t> readers; ///< each once
-    double castMicroseconds = 0; ///< for each label that some reader has and the producer has not
+    double castMicroseconds = 0; ///< from float32 to the 16-bit type
     double elements = 0; ///< of the value; 0 where its shape is not known
-    double codesMicroseconds = 0; ///< beyond that, where one of both labels is int8
+    double widenMicroseconds = 0; ///< from the 16-bit type to float32
+    double codesMicroseconds = 0; ///< beyond castMicroseconds, from or to int8
 
     double microseconds(Label from, Label to) const; ///< of one conversion; 0 where both are the same
     double microseconds(const Labels &labels) const; ///< of all that some reader needs

@@ -113,6 +113,7 @@ public:
         std::vector<tune::Link> links = resumed.links;
         for (tune::Link &link : links) {
             link.castMicroseconds = 2e-3 * link.elements;
+            link.widenMicroseconds = 3e-3 * link.elements;
             link.codesMicroseconds = 5e-3 * link.elements;
         }
         return std::optional(std::move(links));
@@ -188,6 +189,8 @@ void TestRecording::timesOfConversionsAreAskedForOnce()
         QCOMPARE(links.value()->front().codesMicroseconds, 5.0);
         QCOMPARE(recordIn(state).conversions->size(), std::size_t{1});
         QCOMPARE(recordIn(state).conversions->front().castMicroseconds, 2.0);
+        QCOMPARE(links.value()->front().widenMicroseconds, 3.0);
+        QCOMPARE(recordIn(state).conversions->front().widenMicroseconds, 3.0);
         QCOMPARE(recordIn(state).conversions->front().codesMicroseconds, 5.0);
     }
     QCOMPARE(inner.asked, 1);

@@ -154,10 +154,12 @@ private:
             m_codes[k] = std::exp2(draw(2, 10)) - 1;
             const double wide = draw(10, 100);
             m_costs[k] = {{wide, wide * draw(0.25, 0.9), 0}, {}, {true, true, false}};
-            if (k + 1 < kGroups)
-                m_links.push_back(
-                    {k, k % 2 == 1 && k + 2 < kGroups ? std::vector{k + 1, k + 2} : std::vector{k + 1},
-                     draw(1, 12)});
+            if (k + 1 == kGroups)
+                continue;
+            tune::Link link{k,
+                            k % 2 == 1 && k + 2 < kGroups ? std::vector{k + 1, k + 2} : std::vector{k + 1}};
+            link.castMicroseconds = link.widenMicroseconds = draw(1, 12);
+            m_links.push_back(std::move(link));
         }
     }
 

@@ -40,7 +40,7 @@ Surrogate randomSurrogate(std::mt19937 &random, std::size_t groups, bool hasInt8
                                     {true, !isFixed, hasInt8 && !isFixed}});
     }
     for (std::size_t k = 0; k + 1 < groups; ++k) {
-        tune::Link link{k, {k + 1}, draw(0, 12), 0, draw(0, 12)};
+        tune::Link link{k, {k + 1}, draw(0, 12), 0, draw(0, 12), draw(0, 12)};
         for (std::size_t reader = k + 2; reader < std::min(k + 4, groups); ++reader)
             if (random() % 3 == 0)
                 link.readers.push_back(reader);
@@ -49,7 +49,7 @@ Surrogate randomSurrogate(std::mt19937 &random, std::size_t groups, bool hasInt8
     return surrogate;
 }
 
-/// Time and error by their definition: each label that is read and not produced costs a conversion, and more to codes and from them.
+/// Time and error by their definition: each label that is read and not produced costs a conversion: one price for each direction, and one for codes.
 Figures figuresOf(const Surrogate &surrogate, const Labels &labels)
 {
     Figures figures;
@@ -61,9 +61,10 @@ Figures figuresOf(const Surrogate &surrogate, const Labels &labels)
         for (const Label label : tune::kLabels)
             if (label != labels[link.producer]
                 && std::ranges::any_of(link.readers, [&](std::size_t r) { return labels[r] == label; }))
-                figures.microseconds += link.castMicroseconds
-                    + (label == Label::Int8 || labels[link.producer] == Label::Int8 ? link.codesMicroseconds
-                                                                                    : 0);
+                figures.microseconds += label == Label::Int8 || labels[link.producer] == Label::Int8
+                    ? link.castMicroseconds + link.codesMicroseconds
+                    : label == Label::Float32 ? link.widenMicroseconds
+                                              : link.castMicroseconds;
     return figures;
 }
 
@@ -260,7 +261,7 @@ void TestSurrogate::nothingToGainLeavesOnePoint()
     Surrogate surrogate;
     surrogate.groups
         = {{{10, 9, 0}, {0, 1e-6, 0}, {true, true, false}}, {{10, 10, 0}, {0, 0, 0}, {true, false, false}}};
-    surrogate.links = {{0, {1}, 2}}; // the conversion costs more than is gained
+    surrogate.links = {{0, {1}, 2, 0, 2}}; // the conversion costs more than is gained
     QCOMPARE(surrogate.hull(), std::vector<Labels>{surrogate.widest()});
 }
 
