@@ -349,6 +349,11 @@ Result<ShapeMap> staticShapes(const graph::Model &model, ShapeMap shapes)
 
 Result<ShapeMap> staticShapes(const graph::Graph &graph, std::span<const Tensor> constants, ShapeMap shapes)
 {
+    const bool isWhole = std::ranges::all_of(shapes.byNode, [](const std::vector<Shape> &outputs) {
+        return std::ranges::all_of(outputs, &Shape::isComplete);
+    });
+    if (isWhole)
+        return shapes;
     HALFTONE_TRY(StaticValues values, ShapeArithmetic(graph, constants, std::move(shapes)).run());
     return std::move(values.shapes);
 }
