@@ -161,10 +161,10 @@ struct ModelOracle::State
     Result<void> timeLayers(const Progress &progress)
     {
         progress.tell(0, "timing each layer in each type");
-        const session::LatencyOptions options = optionsFor(kTimedSeconds, kFewestRuns, 40);
-        HALFTONE_TRY(narrowTimes->mixed, meter.steps(narrow, options, partOf(progress, 0, 0.5)));
+        HALFTONE_TRY(narrowTimes->mixed, stepsOf(narrow, partOf(progress, 0, 0.5)));
         // What stays float32 in a mixed network takes that one's layout, which another may be the best for float32 alone.
-        HALFTONE_TRY(narrowTimes->fp32, meter.wideInLayoutOf(narrow, options, partOf(progress, 0.5, 0.5)));
+        HALFTONE_TRY(narrowTimes->fp32,
+                     meter.wideInLayoutOf(narrow, stepOptions(), partOf(progress, 0.5, 0.5)));
         return {};
     }
 
@@ -193,6 +193,13 @@ struct ModelOracle::State
         constexpr double kLongMs = 20; // a run of so long has all in place for the next one
         options.settings.warmup = isFirst || wideMs > kLongMs ? 1 : 2;
         return options;
+    }
+
+    session::LatencyOptions stepOptions() const { return optionsFor(kTimedSeconds, kFewestRuns, 40); }
+
+    Result<profile::Latency> stepsOf(const session::Snapshot &snapshot, const Progress &progress)
+    {
+        return meter.steps(snapshot, stepOptions(), progress);
     }
 
     /// In turns with float32. What timeEnds() has timed is not timed again.
@@ -317,8 +324,7 @@ struct ModelOracle::State
     {
         const Labels labels = alternating(Label::Target);
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
-        HALFTONE_TRY(const profile::Latency latency,
-                     meter.steps(snapshot, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+        HALFTONE_TRY(const profile::Latency latency, stepsOf(snapshot, progress));
         const CastCosts costs = fittedCosts(castsIn(snapshot, latency), {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
             link.castMicroseconds = link.widenMicroseconds = costs.of(link.elements);
@@ -350,8 +356,7 @@ struct ModelOracle::State
     {
         const Labels labels = alternating(Label::Int8);
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
-        HALFTONE_TRY(const profile::Latency latency,
-                     meter.steps(snapshot, optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+        HALFTONE_TRY(const profile::Latency latency, stepsOf(snapshot, progress));
         double beyond = beyondGroups(latency, labels);
         double elements = 0; // that become codes or are no longer
         for (Link &link : links) {
@@ -418,8 +423,7 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     HALFTONE_TRY(const session::Snapshot int8,
                  state.snapshotOf(state.inInt8(*state.narrow.converted), progress));
     state.lowestInt8 = int8.converted;
-    HALFTONE_TRY(const profile::Latency int8Times,
-                 state.meter.steps(int8, state.optionsFor(kTimedSeconds, kFewestRuns, 40), progress));
+    HALFTONE_TRY(const profile::Latency int8Times, state.stepsOf(int8, progress));
     const LabelledRun int8Run{int8.converted.get(), &int8Times};
     return state.network(&int8Run);
 }
