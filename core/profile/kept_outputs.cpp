@@ -162,7 +162,7 @@ private:
         std::size_t done = 0; ///< batches
     };
 
-    Result<void> prepareThreads(Run &run);
+    Result<void> prepareThreads(Run &run, std::size_t batches);
     Result<bool> plan(Run &run, std::size_t memoryLimit);
     Result<std::vector<Tensor>> headsOf(Interpreter &interpreter, const graph::Graph &graph,
                                         const KeptPlan &plan, const std::unordered_set<Key> *kept,
@@ -185,10 +185,14 @@ private:
     ValueStore m_values; ///< by place in the order
 };
 
-Result<void> KeptOutputs::Impl::prepareThreads(Run &run)
+/// As many as so many batches keep busy.
+Result<void> KeptOutputs::Impl::prepareThreads(Run &run, std::size_t batches)
 {
+    const std::size_t threads = std::min<std::size_t>(m_threads, batches);
+    if (run.others.size() >= threads)
+        return {};
     HALFTONE_TRY(const graph::Model other, m_readable.of(run.models.other));
-    for (unsigned thread = 0; thread < m_threads; ++thread) {
+    for (std::size_t thread = run.others.size(); thread < threads; ++thread) {
         if (thread >= m_references.size()) {
             HALFTONE_TRY(const graph::Model reference, m_readable.of(m_model));
             HALFTONE_TRY(Interpreter made, Interpreter::create(reference, m_chains[thread]));
@@ -336,14 +340,18 @@ Result<std::optional<KeptCompare::Answer>> KeptOutputs::Impl::compare(const Comp
 {
     Run run{models, progress, sample.first > 0};
     run.heads.resize(m_batches.size());
-    HALFTONE_CHECK(prepareThreads(run));
+    const auto endOfStep = [&](std::size_t done) {
+        const std::size_t wanted = sample.first > 0 ? std::max(sample.first, 2 * done) : m_batches.size();
+        return std::min(wanted, m_batches.size());
+    };
+    HALFTONE_CHECK(prepareThreads(run, endOfStep(0)));
     HALFTONE_TRY(const bool hasRoom, plan(run, memoryLimit));
     if (!hasRoom)
         return std::optional<KeptCompare::Answer>();
     std::size_t done = 0;
     do {
-        const std::size_t wanted = sample.first > 0 ? std::max(sample.first, 2 * done) : m_batches.size();
-        const std::size_t to = std::min(wanted, m_batches.size());
+        const std::size_t to = endOfStep(done);
+        HALFTONE_CHECK(prepareThreads(run, to - done));
         HALFTONE_CHECK(computeSome(run, done, to));
         done = to;
     } while (done < m_batches.size() && !isKnown(run, done, sample.precision));

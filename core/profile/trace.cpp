@@ -32,6 +32,12 @@ Result<Tensor> drawn(const kernels::TensorDesc &desc)
     return buffer.tensor;
 }
 
+bool waits(const ops::Operator &op)
+{
+    const auto *const opaque = op.getIf<ops::Opaque>();
+    return opaque != nullptr && opaque->waits;
+}
+
 class Tracer
 {
 public:
@@ -111,10 +117,10 @@ private:
                       }));
         std::vector<Tensor> outputs;
         if (m_isFed[id] && !computesAll) {
-            const auto *const opaque = op.getIf<ops::Opaque>();
-            const bool waits = opaque != nullptr && opaque->waits;
+            if (waits(op) || !node.subgraphs.empty())
+                return false;
             HALFTONE_TRY(auto standIns, standInsFor(execution.outputsOf(id)));
-            if (waits || !node.subgraphs.empty() || !standIns)
+            if (!standIns)
                 return false;
             outputs = *standIns;
             execution.give(std::move(*standIns));
@@ -178,8 +184,7 @@ bool needsTrace(const infer::TypedModel &typed)
             return false; // somebody has to say that first
         isOpen = isOpen || !isKnown;
         const auto op = dialect::of(graph).readWith(graph.node(id), {});
-        const auto *const opaque = op.ok() ? op.value().getIf<ops::Opaque>() : nullptr;
-        isOpen = isOpen || (opaque != nullptr && opaque->waits);
+        isOpen = isOpen || (op.ok() && waits(op.value()));
     }
     return isOpen;
 }

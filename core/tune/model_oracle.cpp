@@ -337,13 +337,8 @@ struct ModelOracle::State
     {
         double narrowing = 0;
         double widening = 0;
-        for (const Link &link : links) {
-            const double all = link.microseconds(labels);
-            const double toFloat32
-                = Link{link.producer, link.readers, 0, 0, link.widenMicroseconds}.microseconds(labels);
-            widening += toFloat32;
-            narrowing += all - toFloat32;
-        }
+        for (const Link &link : links)
+            (labels[link.producer] == Label::Float32 ? narrowing : widening) += link.microseconds(labels);
         constexpr double kMostShare = 2; // of a cast that is a step of its own: times are noisy
         const double share = widening > 0 ? std::clamp((beyond - narrowing) / widening, 0.0, kMostShare) : 1;
         for (Link &link : links)
@@ -361,11 +356,14 @@ struct ModelOracle::State
         double elements = 0; // that become codes or are no longer
         for (Link &link : links) {
             link.codesMicroseconds = 0;
-            beyond -= link.microseconds(labels);
-            elements += Link{link.producer, link.readers, 0, 0, 0, link.elements}.microseconds(labels);
+            const double casts = link.microseconds(labels);
+            link.codesMicroseconds = link.elements;
+            elements += link.microseconds(labels) - casts;
+            beyond -= casts;
         }
+        const double perElement = elements > 0 ? std::max(beyond, 0.0) / elements : 0;
         for (Link &link : links)
-            link.codesMicroseconds = elements > 0 ? std::max(beyond, 0.0) / elements * link.elements : 0;
+            link.codesMicroseconds *= perElement;
         return {};
     }
 

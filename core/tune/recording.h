@@ -31,8 +31,8 @@ struct Record
     std::map<Labels, Measurement> sketched{}; ///< what was measured by its groups
 };
 
-/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us, widened_us, codes_us}, alone, glances, measured, confirmed, sketch{wide_ms, groups, links,
-/// measured}}.
+/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us, widened_us, codes_us}, alone, glances, measured, confirmed,
+/// sketch{wide_ms, groups, links, measured}}.
 std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version
 Result<Record> readRecord(std::string_view json);

@@ -63,8 +63,8 @@ struct Surrogate
     double error(const Labels &labels) const;
 
     /// Labels with the least microseconds + lambda · error. Where no group has more than two labels to choose from it is a minimum
-    /// cut (mixed::TypeCut), and exact where it is the same two for all; with three, moves of many groups at once to one label, each exact, until none helps (Boykov, Veksler
-    /// and Zabih, "Fast approximate energy minimization via graph cuts", PAMI 2001, α-expansion).
+    /// cut (mixed::TypeCut), and exact where it is the same two for all; with three, moves of many groups at once to one label, each
+    /// exact, until none helps (Boykov, Veksler and Zabih, "Fast approximate energy minimization via graph cuts", PAMI 2001, α-expansion).
     Labels cheapest(double lambda) const;
 
     /// No labels have less microseconds + lambda · error than this: the best that multipliers find of what each label costs by itself
