@@ -88,7 +88,7 @@ double quantile(std::vector<double> values, double q);
 /// The 95 % interval of the median.
 std::array<double, 2> medianInterval(std::span<const double> values, std::uint64_t seed);
 
-/// Fills the plan's inputs with plausible values: floats uniform in [-1, 1), integers 0.
+/// Fills the plan's inputs with plausible values: floats uniform in [-1, 1), the same again from the 65,537th on, integers 0.
 void fillInputs(kernels::LatencyPlan &plan, std::uint64_t seed);
 
 } // namespace halftone::profile

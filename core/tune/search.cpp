@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kGlanced = 2; // points that are measured before errors are known well
+constexpr std::size_t kGlanced = 3; // points that are measured before errors are known well
 constexpr std::size_t kTogether = 2; // neighbouring groups that a glance is at, for these
 constexpr std::size_t kWalked = 8; // corners of the hull by a glance, from the fastest on
 
