@@ -100,6 +100,7 @@ void HostsJob::readOutput()
     m_output += QString::fromUtf8(m_process.readAll());
     if (m_output.size() > kMostOutput)
         m_output = m_output.right(kMostOutput / 2);
+    poll(); // a line for each step: what takes less than a period is seen, too
 }
 
 void HostsJob::poll()
@@ -130,7 +131,6 @@ void HostsJob::ended(int code)
     m_poll.stop();
     m_kill.stop();
     readOutput();
-    poll();
     const bool isDone = m_run->state() == HostRun::State::Finished;
     if (isDone && code == 0 && m_process.exitStatus() == QProcess::NormalExit)
         Q_EMIT finished();

@@ -274,9 +274,10 @@ Result<void> Leader::tellProgress(const std::string &phase) const
     for (const auto &[host, done] : byHost)
         if (!host.empty())
             line += "; " + printable(host) + ' ' + std::to_string(done);
-    std::fprintf(stderr, "%s\n", line.c_str());
-    return writeWhole(inJournal("progress.json"),
-                      json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+    HALFTONE_CHECK(writeWhole(inJournal("progress.json"),
+                              json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
+    std::fprintf(stderr, "%s\n", line.c_str()); // after it: who reads the line finds the file
+    return {};
 }
 
 /// In one step, so that who is killed meanwhile does not leave a part of it.

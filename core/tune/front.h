@@ -41,6 +41,7 @@ struct Measurement
     std::array<double, 2> ci95{1, 1}; ///< of the same, milliseconds
     double ratio = 1; ///< to float32, of runs in turns
     bool byDevice = false; ///< by the device's own clock, without copies to and from it
+    std::vector<double> planRatios{}; ///< of plans made anew, once it is offered; `ratio` is their mean
 };
 
 struct Prediction

@@ -134,7 +134,7 @@ public:
                 const auto [found, isNew] = index.emplace(std::pair(entry.node, entry.output), links.size());
                 if (isNew)
                     links.push_back(
-                        {from, {}, 0, static_cast<double>(shapes.of(entry).elementCount().value_or(0))});
+                        {from, {}, {}, static_cast<double>(shapes.of(entry).elementCount().value_or(0))});
                 auto &readers = links[found->second].readers;
                 if (std::ranges::find(readers, to) == readers.end())
                     readers.push_back(to);

@@ -16,6 +16,7 @@
 #include <future>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 namespace halftone::tune {
@@ -23,8 +24,8 @@ namespace {
 
 constexpr double kTimedSeconds = 0.05; // of each network's steps
 constexpr double kFirstSeconds = 0.03; // of each network in turns with float32, to see where it lies
-constexpr double kVersusSeconds = 0.07; // the same, where it is offered, each time that it is planned
-constexpr std::size_t kPlanned = 2; // times, where it is offered
+constexpr double kVersusSeconds = 0.06; // the same, where it is offered, each time that it is planned
+constexpr std::size_t kPlanned = 3; // times, where it is offered
 constexpr std::size_t kFewestRuns = 5; // of layers
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
 constexpr profile::Sample kGlance{1, std::numeric_limits<double>::infinity()};
@@ -174,7 +175,8 @@ struct ModelOracle::State
         const LabelledRun lowered{narrow.converted.get(), &narrowTimes->mixed};
         Network made = networkOf(task.source->model, *task.shapes, narrowTimes->fp32, lowered, int8);
         for (Link &link : made.links)
-            link.castMicroseconds = link.widenMicroseconds = kUnfittedNanoseconds / 1e3 * link.elements;
+            link.prices.castMicroseconds = link.prices.widenMicroseconds
+                = kUnfittedNanoseconds / 1e3 * link.elements;
         made.wideMs = wideMs;
         groups = made.groups;
         links = made.links;
@@ -212,25 +214,24 @@ struct ModelOracle::State
         return forAnotherMedian(versus);
     }
 
-    /// In turns with float32, of plans made anew, as whoever measures it later makes them: where buffers lie differs from plan to plan,
-    /// and with it the times. The interval spans what was seen.
-    Result<profile::Versus> versusOf(const session::Snapshot &snapshot, const Progress &progress)
+    /// Likewise, of plans made anew, as whoever measures it later makes them: where buffers lie differs from plan to plan, and with it the
+    /// times. As for the interval: that is for PlanScatter to say.
+    Result<void> confirm(const session::Snapshot &snapshot, Measurement &measured, const Progress &progress)
     {
-        profile::Versus all;
+        measured.planRatios.clear();
         for (std::size_t k = 0; k < kPlanned; ++k) {
             meter.forgetPlans();
-            HALFTONE_TRY(profile::Versus versus,
+            HALFTONE_TRY(const profile::Versus versus,
                          meter.versus(snapshot, optionsFor(kVersusSeconds, kFewestPairs, 60), progress));
-            versus = forAnotherMedian(versus);
-            all.medianMs += versus.medianMs / kPlanned;
-            all.ratio += versus.ratio / kPlanned;
-            all.isDisturbed = all.isDisturbed || versus.isDisturbed;
-            all.byDevice = versus.byDevice;
-            all.ci95 = k == 0
-                ? versus.ci95
-                : std::array{std::min(all.ci95[0], versus.ci95[0]), std::max(all.ci95[1], versus.ci95[1])};
+            measured.planRatios.push_back(versus.ratio);
+            measured.byDevice = byDevice = versus.byDevice;
         }
-        return all;
+        const std::vector<double> &ratios = measured.planRatios;
+        measured.ratio = std::reduce(ratios.begin(), ratios.end()) / static_cast<double>(ratios.size());
+        measured.milliseconds = measured.ratio * wideMs;
+        const auto [least, most] = std::ranges::minmax(ratios);
+        measured.ci95 = {least * wideMs, most * wideMs};
+        return {};
     }
 
     /// The interval of a median says where the true one lies. Another measurement's median, which is what a person holds against it, is as
@@ -327,7 +328,7 @@ struct ModelOracle::State
         HALFTONE_TRY(const profile::Latency latency, stepsOf(snapshot, progress));
         const CastCosts costs = fittedCosts(castsIn(snapshot, latency), {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
-            link.castMicroseconds = link.widenMicroseconds = costs.of(link.elements);
+            link.prices.castMicroseconds = link.prices.widenMicroseconds = costs.of(link.elements);
         fitWidened(labels, beyondGroups(latency, labels));
         return task.hasInt8 ? fitCodes(oracle, progress) : Result<void>();
     }
@@ -342,7 +343,7 @@ struct ModelOracle::State
         constexpr double kMostShare = 2; // of a cast that is a step of its own: times are noisy
         const double share = widening > 0 ? std::clamp((beyond - narrowing) / widening, 0.0, kMostShare) : 1;
         for (Link &link : links)
-            link.widenMicroseconds *= share;
+            link.prices.widenMicroseconds *= share;
     }
 
     /// What a network takes whose groups change to codes and back, by the element. Part of that are layers that write floats where among others
@@ -355,15 +356,15 @@ struct ModelOracle::State
         double beyond = beyondGroups(latency, labels);
         double elements = 0; // that become codes or are no longer
         for (Link &link : links) {
-            link.codesMicroseconds = 0;
+            link.prices.codesMicroseconds = 0;
             const double casts = link.microseconds(labels);
-            link.codesMicroseconds = link.elements;
+            link.prices.codesMicroseconds = link.elements;
             elements += link.microseconds(labels) - casts;
             beyond -= casts;
         }
         const double perElement = elements > 0 ? std::max(beyond, 0.0) / elements : 0;
         for (Link &link : links)
-            link.codesMicroseconds *= perElement;
+            link.prices.codesMicroseconds *= perElement;
         return {};
     }
 
@@ -488,11 +489,8 @@ Result<Measurement> ModelOracle::confirm(const Labels &labels, const Measurement
                                          const Progress &progress)
 {
     HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
-    HALFTONE_TRY(profile::Versus versus, m_state->versusOf(snapshot, progress));
-    // What was seen before may be seen again.
-    versus.ci95 = {std::min(versus.ci95[0], measured.ratio), std::max(versus.ci95[1], measured.ratio)};
     Measurement confirmed = measured;
-    m_state->take(versus, confirmed);
+    HALFTONE_CHECK(m_state->confirm(snapshot, confirmed, progress));
     return confirmed;
 }
 

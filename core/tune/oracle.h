@@ -59,7 +59,8 @@ public:
     }
     /// Needs: labels that the groups may have. fails: as profile()
     virtual Result<Measurement> measure(const Labels &labels, const Progress &progress) = 0;
-    /// What measure() gave, with times that were taken longer and at another moment: a network that is offered is timed twice.
+    /// What measure() gave, with times that were taken longer and at another moment, perhaps of several plans (Measurement::planRatios): a network
+    /// that is offered is timed once more.
     virtual Result<Measurement> confirm(const Labels &labels, const Measurement &measured,
                                         const Progress &progress)
     {

@@ -44,7 +44,8 @@ Json measurementJson(const Measurement &measured)
             {"median_ms", measured.milliseconds},
             {"ci95", measured.ci95},
             {"ratio", measured.ratio},
-            {"by_device", measured.byDevice}};
+            {"by_device", measured.byDevice},
+            {"plan_ratios", measured.planRatios}};
 }
 
 Json measurementsJson(const std::map<Labels, Measurement> &measurements)
@@ -68,7 +69,7 @@ Json networkJson(const Network &network)
         for (const std::size_t reader : link.readers)
             ends.push_back(reader);
         links.push_back(
-            {{"ends", std::move(ends)}, {"us", link.castMicroseconds}, {"elements", link.elements}});
+            {{"ends", std::move(ends)}, {"us", link.prices.castMicroseconds}, {"elements", link.elements}});
     }
     return {{"wide_ms", network.wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
 }
@@ -143,6 +144,18 @@ public:
         if (!value.is_array())
             fail(key, value.type_name(), "a list");
         return value.is_array() ? value : kNone;
+    }
+    std::vector<double> numbers(const Json &from, const char *key)
+    {
+        std::vector<double> all;
+        for (const Json &value : list(from, key)) {
+            if (!value.is_number()) {
+                fail(key, value.dump(-1, ' ', false, Json::error_handler_t::replace), "a number");
+                return {};
+            }
+            all.push_back(value.get<double>());
+        }
+        return all;
     }
     template <class Index>
     std::vector<Index> indices(const Json &from, const char *key, std::size_t below)
@@ -231,7 +244,8 @@ Network readNetwork(Reader &reader, const Json &json)
         added.producer = ends.empty() ? 0 : ends[0];
         if (!ends.empty())
             added.readers.assign(ends.begin() + 1, ends.end());
-        added.castMicroseconds = added.widenMicroseconds = reader.number(link, "us"); // a guess, either way
+        added.prices.castMicroseconds = added.prices.widenMicroseconds
+            = reader.number(link, "us"); // a guess, either way
         if (link.is_object() && link.contains("elements")) // not in those of before
             added.elements = reader.number(link, "elements");
     }
@@ -240,19 +254,14 @@ Network readNetwork(Reader &reader, const Json &json)
 
 std::vector<double> readTimes(Reader &reader, const Json &json, const char *key, std::size_t links)
 {
-    std::vector<double> times;
-    for (const Json &time : reader.list(json, key)) {
-        if (!time.is_number())
-            reader.fail(key, time.dump(), "microseconds");
-        times.push_back(time.is_number() ? time.get<double>() : 0);
-    }
+    std::vector<double> times = reader.numbers(json, key);
     if (times.size() != links)
         reader.fail(key, std::to_string(times.size()) + " times", "one for each link");
     times.resize(links);
     return times;
 }
 
-std::vector<Record::Conversion> readConversions(Reader &reader, const Json &json, std::size_t links)
+std::vector<ConversionPrices> readConversions(Reader &reader, const Json &json, std::size_t links)
 {
     const std::vector<double> casts = readTimes(reader, json, "conversions_us", links);
     std::vector<double> widened = casts; // those of before know neither
@@ -261,7 +270,7 @@ std::vector<Record::Conversion> readConversions(Reader &reader, const Json &json
         widened = readTimes(reader, json, "widened_us", links);
     if (json.contains("codes_us"))
         codes = readTimes(reader, json, "codes_us", links);
-    std::vector<Record::Conversion> conversions;
+    std::vector<ConversionPrices> conversions;
     for (std::size_t k = 0; k < links; ++k)
         conversions.push_back({casts[k], widened[k], codes[k]});
     return conversions;
@@ -281,6 +290,10 @@ Measurement readMeasurement(Reader &reader, const Json &json)
     measured.ratio = reader.number(json, "ratio");
     measured.byDevice
         = json.contains("by_device") && reader.flag(json, "by_device"); // older records don't tell
+    if (json.contains("plan_ratios")) // likewise
+        measured.planRatios = reader.numbers(json, "plan_ratios");
+    if (std::ranges::any_of(measured.planRatios, [](double ratio) { return ratio <= 0; }))
+        reader.fail("plan_ratios", "one that is not above 0", "ratios of times");
     return measured;
 }
 
@@ -349,7 +362,7 @@ std::string writeRecord(const Record &record)
             Json &network = json["network"];
             for (const char *key : {"conversions_us", "widened_us", "codes_us"})
                 network[key] = Json::array();
-            for (const Record::Conversion &timed : *record.conversions) {
+            for (const ConversionPrices &timed : *record.conversions) {
                 network["conversions_us"].push_back(timed.castMicroseconds);
                 network["widened_us"].push_back(timed.widenMicroseconds);
                 network["codes_us"].push_back(timed.codesMicroseconds);
@@ -440,12 +453,8 @@ Result<Network> RecordingOracle::profile(const Progress &progress)
 Network RecordingOracle::timedNetwork() const
 {
     Network network = *m_record.network;
-    for (std::size_t k = 0; k < network.links.size(); ++k) {
-        const Record::Conversion &timed = (*m_record.conversions)[k];
-        network.links[k].castMicroseconds = timed.castMicroseconds;
-        network.links[k].widenMicroseconds = timed.widenMicroseconds;
-        network.links[k].codesMicroseconds = timed.codesMicroseconds;
-    }
+    for (std::size_t k = 0; k < network.links.size(); ++k)
+        network.links[k].prices = (*m_record.conversions)[k];
     return network;
 }
 
@@ -460,8 +469,7 @@ Result<std::optional<std::vector<Link>>> RecordingOracle::timeConversions(const 
     HALFTONE_TRY(auto timed, m_inner.timeConversions(progress));
     m_record.conversions.emplace();
     for (const Link &link : timed ? *timed : m_record.network->links)
-        m_record.conversions->push_back(
-            {link.castMicroseconds, link.widenMicroseconds, link.codesMicroseconds});
+        m_record.conversions->push_back(link.prices);
     HALFTONE_CHECK(keep());
     return std::optional(timedNetwork().links);
 }

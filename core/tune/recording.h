@@ -19,14 +19,8 @@ struct Record
     std::map<Labels, Measurement> measured;
     std::map<Labels, Measurement> confirmed; ///< the same, timed once more
     std::map<Labels, double> glanced; ///< errors by a few examples
-    struct Conversion
-    {
-        double castMicroseconds = 0; ///< as in Link, like the others
-        double widenMicroseconds = 0;
-        double codesMicroseconds = 0;
-    };
     /// Of the network's links, in their order, once they were timed; what the network says of them stays the guess that was gone by before.
-    std::optional<std::vector<Conversion>> conversions{};
+    std::optional<std::vector<ConversionPrices>> conversions{};
     std::optional<Network> sketch{}; ///< where a search began with one
     std::map<Labels, Measurement> sketched{}; ///< what was measured by its groups
 };

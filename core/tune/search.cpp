@@ -2,6 +2,7 @@
 
 #include "core/base/progress_part.h"
 #include "core/tune/corners.h"
+#include "core/tune/plan_scatter.h"
 #include "core/tune/repair.h"
 
 #include <algorithm>
@@ -395,7 +396,23 @@ private:
             HALFTONE_TRY(point.measured,
                          m_oracle.confirm(point.labels, *point.measured, Progress{m_progress.stop, {}}));
             m_confirmed.insert(point.labels);
+            takeIntervals();
             tell();
+        }
+    }
+
+    /// With every point that is timed once more it is better known how far plans lie apart, for all of them.
+    void takeIntervals()
+    {
+        PlanScatter scatter;
+        for (const Point &point : m_front.points)
+            if (point.measured)
+                scatter.add(point.measured->planRatios);
+        for (Point &point : m_front.points) {
+            const std::size_t plans = point.measured ? point.measured->planRatios.size() : 0;
+            if (const auto factor = plans > 0 ? scatter.factorFor(plans) : std::nullopt)
+                point.measured->ci95
+                    = {point.measured->milliseconds / *factor, point.measured->milliseconds * *factor};
         }
     }
 
@@ -501,7 +518,7 @@ private:
     const Progress &m_progress;
     const Told &m_told;
     Front m_front;
-    std::set<Labels> m_confirmed; ///< timed twice
+    std::set<Labels> m_confirmed; ///< timed once more
     bool m_areConversionsTimed = false;
     Clock::time_point m_start = Clock::now();
 };

@@ -39,7 +39,8 @@ public:
                 if (group.allows(label))
                     sum += costOf(group, label, lambda);
         for (const Link &link : surrogate.links)
-            sum += (link.castMicroseconds + link.widenMicroseconds + link.codesMicroseconds)
+            sum += (link.prices.castMicroseconds + link.prices.widenMicroseconds
+                    + link.prices.codesMicroseconds)
                 * static_cast<double>(1 + link.readers.size());
         m_factor = sum > 0 ? 0x1p40 / sum : 0;
     }
@@ -226,8 +227,8 @@ double Link::microseconds(Label from, Label to) const
     if (from == to)
         return 0;
     if (from == Label::Int8 || to == Label::Int8)
-        return castMicroseconds + codesMicroseconds;
-    return to == Label::Float32 ? widenMicroseconds : castMicroseconds;
+        return prices.castMicroseconds + prices.codesMicroseconds;
+    return to == Label::Float32 ? prices.widenMicroseconds : prices.castMicroseconds;
 }
 
 double Link::microseconds(const Labels &labels) const

@@ -38,15 +38,21 @@ struct GroupCosts
     Label widest() const;
 };
 
+/// What converting one value takes, by direction.
+struct ConversionPrices
+{
+    double castMicroseconds = 0; ///< from float32 to the 16-bit type
+    double widenMicroseconds = 0; ///< from the 16-bit type to float32
+    double codesMicroseconds = 0; ///< beyond castMicroseconds, from or to int8
+};
+
 /// A value that goes from one group to others: where labels differ, somebody has to convert it.
 struct Link
 {
     std::size_t producer = 0;
     std::vector<std::size_t> readers; ///< each once
-    double castMicroseconds = 0; ///< from float32 to the 16-bit type
+    ConversionPrices prices{};
     double elements = 0; ///< of the value; 0 where its shape is not known
-    double widenMicroseconds = 0; ///< from the 16-bit type to float32
-    double codesMicroseconds = 0; ///< beyond castMicroseconds, from or to int8
 
     double microseconds(Label from, Label to) const; ///< of one conversion; 0 where both are the same
     double microseconds(const Labels &labels) const; ///< of all that some reader needs

@@ -89,9 +89,12 @@ private Q_SLOTS:
 private:
     widgets::DocumentController &controller() { return m_window->controller(); }
     app::RunOnHosts &hosts() { return m_window->hosts(); }
+    /// The window has so many of the sample's examples, which begin again after the last one, and looks at 16 of them.
+    void useExamples(std::int64_t count);
     /// What was said at the end: a failure, or what was taken.
     QString finish(const HostRun &run, const app::HostPlace &place);
 
+    QTemporaryDir m_folder;
     std::unique_ptr<app::MainWindow> m_window;
 };
 
@@ -105,6 +108,29 @@ void TestHosts::init()
     jobs::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     data.examples = 16;
+    m_window->jobs().setData(data);
+    QVERIFY(test::settleAfterEdit(*m_window));
+}
+
+void TestHosts::useExamples(std::int64_t count)
+{
+    auto arrays = io::readNpz(test::kSampleData.toStdString());
+    QVERIFY(arrays.ok());
+    for (io::NamedTensor &array : arrays.value()) {
+        std::vector<std::int64_t> dims(array.tensor.shape().dims().begin(),
+                                       array.tensor.shape().dims().end());
+        const auto given = array.tensor.bytes();
+        std::vector<std::byte> bytes(given.size() / static_cast<std::size_t>(dims[0])
+                                     * static_cast<std::size_t>(count));
+        for (std::size_t at = 0; at < bytes.size(); ++at)
+            bytes[at] = given[at % given.size()];
+        dims[0] = count;
+        array.tensor = tensor::Tensor::owning(array.tensor.dtype(), tensor::Shape(dims), std::move(bytes));
+    }
+    jobs::ExampleOptions data;
+    data.inputs = m_folder.filePath(QStringLiteral("%1.npz").arg(count)).toStdString();
+    data.examples = 16;
+    QVERIFY(io::writeNpz(arrays.value(), data.inputs).ok());
     m_window->jobs().setData(data);
     QVERIFY(test::settleAfterEdit(*m_window));
 }
@@ -210,24 +236,7 @@ void TestHosts::fewExamplesAreFewShards()
 {
     if (const QString why = whyNoRanks(); !why.isEmpty())
         QSKIP(qPrintable(why));
-    constexpr std::int64_t kFew = 3;
-    auto arrays = io::readNpz(test::kSampleData.toStdString());
-    QVERIFY(arrays.ok());
-    for (io::NamedTensor &array : arrays.value()) {
-        std::vector<std::int64_t> dims(array.tensor.shape().dims().begin(),
-                                       array.tensor.shape().dims().end());
-        const auto bytes = array.tensor.bytes().first(array.tensor.bytes().size()
-                                                      / static_cast<std::size_t>(dims[0]) * kFew);
-        dims[0] = kFew;
-        array.tensor
-            = tensor::Tensor::owning(array.tensor.dtype(), tensor::Shape(dims), {bytes.begin(), bytes.end()});
-    }
-    const QTemporaryDir folder;
-    jobs::ExampleOptions data;
-    data.inputs = folder.filePath("few.npz").toStdString();
-    QVERIFY(io::writeNpz(arrays.value(), data.inputs).ok());
-    m_window->jobs().setData(data);
-    QVERIFY(test::settleAfterEdit(*m_window));
+    useExamples(3);
     QCOMPARE(finish(hosts().runFor(HostTask::Compare, 0, false), placeOf()),
              QStringLiteral("Compared on hosts, over 3 examples."));
     QCOMPARE(finish(hosts().runFor(HostTask::Calibrate, 0, false), placeOf()),
@@ -258,6 +267,7 @@ void TestHosts::whatWasStoppedGoesOn()
 {
     if (const QString why = whyNoRanks(); !why.isEmpty())
         QSKIP(qPrintable(why));
+    useExamples(2000); // shards that are not all done when the first one is told
     const HostRun run = hosts().runFor(HostTask::Compare, 0, true);
     QVERIFY(run.state() == HostRun::State::New);
     QVERIFY(hosts().job().start(run, placeOf()).ok());
@@ -272,6 +282,7 @@ void TestHosts::whatWasStoppedGoesOn()
     QVERIFY(done < run.shards());
     const QString said = finish(run, placeOf("localhost slots=3")); // others may go on
     QVERIFY2(said.startsWith(u"Compared on hosts"), qPrintable(said));
+    QVERIFY(hosts().job().progress());
     QCOMPARE(hosts().job().progress()->before, done);
 }
 

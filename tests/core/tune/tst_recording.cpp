@@ -103,7 +103,7 @@ public:
     {
         tune::Network network;
         network.groups.resize(2);
-        network.links = {{0, {1}, 0.5, 1000}};
+        network.links = {{0, {1}, {0.5}, 1000}};
         network.wideMs = 1;
         return network;
     }
@@ -112,9 +112,9 @@ public:
         ++asked;
         std::vector<tune::Link> links = resumed.links;
         for (tune::Link &link : links) {
-            link.castMicroseconds = 2e-3 * link.elements;
-            link.widenMicroseconds = 3e-3 * link.elements;
-            link.codesMicroseconds = 5e-3 * link.elements;
+            link.prices.castMicroseconds = 2e-3 * link.elements;
+            link.prices.widenMicroseconds = 3e-3 * link.elements;
+            link.prices.codesMicroseconds = 5e-3 * link.elements;
         }
         return std::optional(std::move(links));
     }
@@ -174,22 +174,22 @@ void TestRecording::timesOfConversionsAreAskedForOnce()
     const QString state = folder.filePath("state.json");
     GuessingOracle inner;
     QVERIFY(RecordingOracle(inner, {}, state.toStdString()).profile({}).ok());
-    const double guess = recordIn(state).network->links[0].castMicroseconds;
+    const double guess = recordIn(state).network->links[0].prices.castMicroseconds;
     QVERIFY(!recordIn(state).conversions);
     QVERIFY(guess != 2);
     for (int round = 0; round < 2; ++round) {
         RecordingOracle oracle(inner, recordIn(state), state.toStdString());
         const auto network = oracle.profile({}); // what is decided before times are known is decided again
         QVERIFY(network.ok());
-        QCOMPARE(network.value().links[0].castMicroseconds, guess);
+        QCOMPARE(network.value().links[0].prices.castMicroseconds, guess);
         const auto links = oracle.timeConversions({});
         QVERIFY(links.ok() && links.value());
         QCOMPARE(links.value()->size(), std::size_t{1});
-        QCOMPARE(links.value()->front().castMicroseconds, 2.0);
-        QCOMPARE(links.value()->front().codesMicroseconds, 5.0);
+        QCOMPARE(links.value()->front().prices.castMicroseconds, 2.0);
+        QCOMPARE(links.value()->front().prices.codesMicroseconds, 5.0);
         QCOMPARE(recordIn(state).conversions->size(), std::size_t{1});
         QCOMPARE(recordIn(state).conversions->front().castMicroseconds, 2.0);
-        QCOMPARE(links.value()->front().widenMicroseconds, 3.0);
+        QCOMPARE(links.value()->front().prices.widenMicroseconds, 3.0);
         QCOMPARE(recordIn(state).conversions->front().widenMicroseconds, 3.0);
         QCOMPARE(recordIn(state).conversions->front().codesMicroseconds, 5.0);
     }

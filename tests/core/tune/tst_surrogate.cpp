@@ -40,7 +40,7 @@ Surrogate randomSurrogate(std::mt19937 &random, std::size_t groups, bool hasInt8
                                     {true, !isFixed, hasInt8 && !isFixed}});
     }
     for (std::size_t k = 0; k + 1 < groups; ++k) {
-        tune::Link link{k, {k + 1}, draw(0, 12), 0, draw(0, 12), draw(0, 12)};
+        tune::Link link{k, {k + 1}, {draw(0, 12), draw(0, 12), draw(0, 12)}};
         for (std::size_t reader = k + 2; reader < std::min(k + 4, groups); ++reader)
             if (random() % 3 == 0)
                 link.readers.push_back(reader);
@@ -62,9 +62,9 @@ Figures figuresOf(const Surrogate &surrogate, const Labels &labels)
             if (label != labels[link.producer]
                 && std::ranges::any_of(link.readers, [&](std::size_t r) { return labels[r] == label; }))
                 figures.microseconds += label == Label::Int8 || labels[link.producer] == Label::Int8
-                    ? link.castMicroseconds + link.codesMicroseconds
-                    : label == Label::Float32 ? link.widenMicroseconds
-                                              : link.castMicroseconds;
+                    ? link.prices.castMicroseconds + link.prices.codesMicroseconds
+                    : label == Label::Float32 ? link.prices.widenMicroseconds
+                                              : link.prices.castMicroseconds;
     return figures;
 }
 
@@ -251,7 +251,7 @@ void TestSurrogate::fixedGroupsKeepTheirLabel()
     surrogate.groups = {{{10, 1, 0}, {0, 1e-6, 0}, {true, true, false}},
                         {{10, 1, 0}, {0, 0, 0}, {true, false, false}},
                         {{10, 30, 0}, {0, 0, 0}, {false, true, false}}};
-    surrogate.links = {{0, {1}, 0.5}, {1, {2}, 0.5}};
+    surrogate.links = {{0, {1}, {0.5}}, {1, {2}, {0.5}}};
     QCOMPARE(surrogate.cheapest(0), (Labels{Label::Target, Label::Float32, Label::Target}));
     QCOMPARE(surrogate.widest(), (Labels{Label::Float32, Label::Float32, Label::Target}));
 }
@@ -261,7 +261,7 @@ void TestSurrogate::nothingToGainLeavesOnePoint()
     Surrogate surrogate;
     surrogate.groups
         = {{{10, 9, 0}, {0, 1e-6, 0}, {true, true, false}}, {{10, 10, 0}, {0, 0, 0}, {true, false, false}}};
-    surrogate.links = {{0, {1}, 2, 0, 2}}; // the conversion costs more than is gained
+    surrogate.links = {{0, {1}, {2, 2}}}; // the conversion costs more than is gained
     QCOMPARE(surrogate.hull(), std::vector<Labels>{surrogate.widest()});
 }
 
