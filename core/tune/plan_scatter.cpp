@@ -35,13 +35,13 @@ double studentQuantile(std::size_t freedom)
     if (freedom <= kFirst.size())
         return kFirst[freedom - 1];
     // Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.5
-    constexpr double z = 1.959964;
-    constexpr double z3 = z * z * z;
-    constexpr double z5 = z3 * z * z;
-    constexpr double z7 = z5 * z * z;
+    constexpr double kZ = 1.959964;
+    constexpr double kZ3 = kZ * kZ * kZ;
+    constexpr double kZ5 = kZ3 * kZ * kZ;
+    constexpr double kZ7 = kZ5 * kZ * kZ;
     const auto n = static_cast<double>(freedom);
-    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n)
-        + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+    return kZ + (kZ3 + kZ) / (4 * n) + (5 * kZ5 + 16 * kZ3 + 3 * kZ) / (96 * n * n)
+        + (3 * kZ7 + 19 * kZ5 + 17 * kZ3 - 15 * kZ) / (384 * n * n * n);
 }
 
 } // namespace halftone::tune
