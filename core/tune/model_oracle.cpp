@@ -218,19 +218,20 @@ struct ModelOracle::State
     /// times. As for the interval: that is for PlanScatter to say.
     Result<void> confirm(const session::Snapshot &snapshot, Measurement &measured, const Progress &progress)
     {
-        measured.planRatios.clear();
+        std::vector<double> ratios;
+        profile::Versus all;
         for (std::size_t k = 0; k < kPlanned; ++k) {
             meter.forgetPlans();
             HALFTONE_TRY(const profile::Versus versus,
                          meter.versus(snapshot, optionsFor(kVersusSeconds, kFewestPairs, 60), progress));
-            measured.planRatios.push_back(versus.ratio);
-            measured.byDevice = byDevice = versus.byDevice;
+            ratios.push_back(versus.ratio);
+            all.byDevice = versus.byDevice;
         }
-        const std::vector<double> &ratios = measured.planRatios;
-        measured.ratio = std::reduce(ratios.begin(), ratios.end()) / static_cast<double>(ratios.size());
-        measured.milliseconds = measured.ratio * wideMs;
+        all.ratio = std::reduce(ratios.begin(), ratios.end()) / static_cast<double>(ratios.size());
         const auto [least, most] = std::ranges::minmax(ratios);
-        measured.ci95 = {least * wideMs, most * wideMs};
+        all.ci95 = {least, most};
+        take(all, measured);
+        measured.planRatios = std::move(ratios);
         return {};
     }
 
