@@ -58,15 +58,18 @@ public:
         m_engine.seed(seed ^ hash.value());
     }
 
-    double uniform() { return static_cast<double>(m_engine() >> 11) * 0x1p-53; }
-    double normal() // Box and Muller
+    /// Two independent ones (Box and Muller).
+    std::pair<double, double> normals()
     {
         constexpr double kTwoPi = 6.283185307179586476925286766559;
         const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-        return radius * std::cos(kTwoPi * uniform());
+        const double angle = kTwoPi * uniform();
+        return {radius * std::cos(angle), radius * std::sin(angle)};
     }
 
 private:
+    double uniform() { return static_cast<double>(m_engine() >> 11) * 0x1p-53; }
+
     std::mt19937_64 m_engine;
 };
 
@@ -102,9 +105,13 @@ void draw(Drawing &drawing)
 {
     const auto [mean, deviation] = drawing.spread;
     const tensor::Tensor &tensor = drawing.values.tensor;
-    std::vector<double> values(tensor.elementCount());
-    for (double &value : values)
-        value = deviation == 0 ? mean : mean + deviation * drawing.draw.normal();
+    std::vector<double> values(tensor.elementCount(), mean);
+    for (std::size_t k = 0; deviation != 0 && k < values.size(); k += 2) {
+        const auto [first, second] = drawing.draw.normals();
+        values[k] += deviation * first;
+        if (k + 1 < values.size())
+            values[k + 1] += deviation * second;
+    }
     tensor::narrow(values.data(), values.size(), tensor.dtype(), drawing.values.bytes);
 }
 

@@ -369,8 +369,7 @@ void TestKeyboard::muchUnsavedWorkDoesNotMakeTheWindowHigher()
     QString journal;
     {
         MainWindow window;
-        window.openSample();
-        QVERIFY(settle(window));
+        openQuickly(window);
         window.controller().apply(policy::SetTarget{tensor::DType::BF16});
         QVERIFY(settleAfterEdit(window));
         const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);

@@ -448,6 +448,7 @@ void TestMainWindow::aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt()
     MainWindow window;
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.jobs().setErrorsWanted(false); // none is asked for here
     window.openSample();
     QVERIFY(settle(window));
     auto *const error = window.findChild<QDockWidget *>(QStringLiteral("error"));
@@ -473,6 +474,7 @@ void TestMainWindow::drawingsOpenHighAndKeepTheHeightThatAPersonGivesThem()
     window.resize(1400, 900);
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.jobs().setErrorsWanted(false); // none is asked for here
     window.openSample();
     QVERIFY(settle(window));
     QTest::qWait(200); // until the first sizes are taken
@@ -505,6 +507,7 @@ void TestMainWindow::drawingsOpenHighOnALaterStartToo()
         window.show();
         if (!QTest::qWaitForWindowExposed(&window))
             return 0.0;
+        window.jobs().setErrorsWanted(false); // none is asked for here
         window.openSample();
         settle(window);
         auto *const dock = window.findChild<QDockWidget *>(QString::fromLatin1(name));
@@ -555,6 +558,7 @@ void TestMainWindow::aNodesMenuCopiesItsWholeName()
 {
     MainWindow window;
     window.show();
+    window.jobs().setErrorsWanted(false); // none is asked for here
     window.openSample();
     QVERIFY(settle(window));
     const graph::Graph &graph = window.controller().snapshot()->graph();
@@ -613,6 +617,7 @@ void TestMainWindow::theFirstWindowShowsTheNamesOfOperatorsWhole()
     MainWindow window;
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.jobs().setErrorsWanted(false); // none is asked for here
     window.openSample();
     QVERIFY(settle(window));
     const auto *const view = window.lists().findChild<QTreeView *>();

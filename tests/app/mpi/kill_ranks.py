@@ -70,7 +70,7 @@ def hang(mpi, call, folder):
         for rank in stopped:
             os.kill(rank, signal.SIGSTOP)
         try:
-            _, told = run.communicate(timeout=30)
+            _, told = run.communicate(timeout=10)
         except subprocess.TimeoutExpired: # it had no shard any more
             for rank in stopped:
                 os.kill(rank, signal.SIGCONT)

@@ -294,7 +294,12 @@ void CudaToolkitTest::chipsThatNvrtcDoesNotKnow()
 void CudaToolkitTest::kernelsCompileForEveryChip_data()
 {
     QTest::addColumn<int>("arch");
-    for (const int arch : {75, 80, 86, 89, 90, 100})
+#ifdef HALFTONE_SANITIZED // NVRTC itself is not, and takes the time
+    const std::initializer_list<int> chips{75, 90};
+#else
+    const std::initializer_list<int> chips{75, 80, 86, 89, 90, 100};
+#endif
+    for (const int arch : chips)
         QTest::addRow("sm_%d", arch) << arch;
 }
 
