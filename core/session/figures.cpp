@@ -123,9 +123,9 @@ struct LatencyMeter::Kept
         return maker->backend().support(type) == kernels::Support::Native;
     }
     /// Layer by layer. Needs: `wide`.
-    /// mixed  is given the converted model's plan, unless its type is emulated
+    /// plan  is given the converted model's plan, unless its type is emulated
     Result<LatencyFigures> layers(const Snapshot &snapshot, const LatencyOptions &options,
-                                  std::shared_ptr<kernels::LatencyPlan> &mixed, const Progress &progress)
+                                  std::shared_ptr<kernels::LatencyPlan> &plan, const Progress &progress)
     {
         LatencyFigures figures;
         figures.native = isNative(snapshot.policy->target);
@@ -136,9 +136,9 @@ struct LatencyMeter::Kept
             report::addLimits(figures.fp32, *chip);
         if (!figures.native)
             return figures;
-        HALFTONE_TRY(mixed, mixedPlan(snapshot, options.keepsPlan));
+        HALFTONE_TRY(plan, mixedPlan(snapshot, options.keepsPlan));
         HALFTONE_TRY(figures.mixed,
-                     profile::measureLatency(*mixed, options.settings, partOf(progress, 0.55, 0.45)));
+                     profile::measureLatency(*plan, options.settings, partOf(progress, 0.55, 0.45)));
         if (chip)
             report::addLimits(figures.mixed, *chip);
         nameSources(snapshot, figures.mixed);

@@ -283,11 +283,11 @@ struct ModelOracle::State
     }
 
     /// Every node that a list lowers in int8, where it has a form.
-    policy::Policy inInt8(const mixed::ConvertedModel &narrow) const
+    policy::Policy inInt8(const mixed::ConvertedModel &lowered) const
     {
         policy::Policy policy = *task.policy;
         for (graph::NodeId id = 0; id < graph().nodeCount(); ++id) {
-            if (graph().isVariable(id) || narrow.assignment.requested(id) != policy::Request::Target)
+            if (graph().isVariable(id) || lowered.assignment.requested(id) != policy::Request::Target)
                 continue;
             if (policy::hasInt8Form(*graph().dialect(), graph().node(id).op))
                 policy.nodeOverrides.emplace(graph().node(id).name, tensor::DType::I8);
