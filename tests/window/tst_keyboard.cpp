@@ -17,6 +17,7 @@
 
 using namespace halftone;
 using app::MainWindow;
+using test::openQuickly;
 using test::settle;
 using test::settleAfterEdit;
 
@@ -94,16 +95,6 @@ QList<QWidget *> tour(QWidget &window, Qt::Key key)
         QTest::keyClick(now, key);
     }
     return visited;
-}
-
-/// Without figures, of which little is asked here.
-void openQuickly(MainWindow &window)
-{
-    window.jobs().setErrorsWanted(false);
-    window.openSample();
-    QTRY_VERIFY(window.controller().isOpen() && !window.files().isOpening() && window.jobs().data());
-    window.jobs().cancel();
-    QVERIFY(settle(window));
 }
 
 QAction *actionOf(QMainWindow &window, const QKeySequence &keys)

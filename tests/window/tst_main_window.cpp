@@ -46,6 +46,7 @@
 
 using namespace halftone;
 using app::MainWindow;
+using test::openQuickly;
 using test::settle;
 using test::settleAfterEdit;
 
@@ -448,9 +449,7 @@ void TestMainWindow::aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt()
     MainWindow window;
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
-    window.jobs().setErrorsWanted(false); // none is asked for here
-    window.openSample();
-    QVERIFY(settle(window));
+    openQuickly(window);
     auto *const error = window.findChild<QDockWidget *>(QStringLiteral("error"));
     QAction *show = nullptr;
     for (QAction *action : window.findChildren<QAction *>()) {
@@ -474,9 +473,7 @@ void TestMainWindow::drawingsOpenHighAndKeepTheHeightThatAPersonGivesThem()
     window.resize(1400, 900);
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
-    window.jobs().setErrorsWanted(false); // none is asked for here
-    window.openSample();
-    QVERIFY(settle(window));
+    openQuickly(window);
     QTest::qWait(200); // until the first sizes are taken
     const auto dock
         = [&window](const char *name) { return window.findChild<QDockWidget *>(QString::fromLatin1(name)); };
@@ -507,9 +504,7 @@ void TestMainWindow::drawingsOpenHighOnALaterStartToo()
         window.show();
         if (!QTest::qWaitForWindowExposed(&window))
             return 0.0;
-        window.jobs().setErrorsWanted(false); // none is asked for here
-        window.openSample();
-        settle(window);
+        openQuickly(window);
         auto *const dock = window.findChild<QDockWidget *>(QString::fromLatin1(name));
         if (isRaised)
             dock->raise();
@@ -558,9 +553,7 @@ void TestMainWindow::aNodesMenuCopiesItsWholeName()
 {
     MainWindow window;
     window.show();
-    window.jobs().setErrorsWanted(false); // none is asked for here
-    window.openSample();
-    QVERIFY(settle(window));
+    openQuickly(window);
     const graph::Graph &graph = window.controller().snapshot()->graph();
     window.controller().selection().set(test::nodeNamed(graph, "stage2_shortcut_conv"));
     bool hasBlockMenu = false;
@@ -617,9 +610,7 @@ void TestMainWindow::theFirstWindowShowsTheNamesOfOperatorsWhole()
     MainWindow window;
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
-    window.jobs().setErrorsWanted(false); // none is asked for here
-    window.openSample();
-    QVERIFY(settle(window));
+    openQuickly(window);
     const auto *const view = window.lists().findChild<QTreeView *>();
     const auto at = window.lists().model()->indexOf(widgets::ListId::Target, "FullyConnected");
     QTRY_VERIFY(view->visualRect(at).width() > view->fontMetrics().horizontalAdvance("FullyConnected") + 4);

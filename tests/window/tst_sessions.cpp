@@ -9,6 +9,7 @@
 
 using namespace halftone;
 using app::MainWindow;
+using test::openQuickly;
 using test::settle;
 using test::settleAfterEdit;
 
@@ -253,9 +254,7 @@ void TestSessions::openBlocksComeBackFromASessionAndAfterACrash()
     std::vector<char> atCrash;
     {
         MainWindow window;
-        window.jobs().setErrorsWanted(false); // none is asked for here
-        window.openSample();
-        QVERIFY(settle(window));
+        openQuickly(window);
         const std::vector<char> first = window.graphView().openBlocks();
         window.graphView().foldAll();
         QVERIFY(settle(window));
@@ -429,9 +428,7 @@ void TestSessions::aClosedDocumentLeavesNoJournal()
 {
     {
         MainWindow window;
-        window.jobs().setErrorsWanted(false); // none is asked for here
-        window.openSample();
-        QVERIFY(settle(window));
+        openQuickly(window);
         QVERIFY(app::leftJournals().isEmpty()); // held by this very program
         window.files().close();
         QVERIFY(!window.controller().isOpen());

@@ -3,10 +3,12 @@
 #include "app/bars/recovery_bar.h"
 #include "app/bars/suggestion_bar.h"
 #include "app/document_files.h"
+#include "app/live_jobs.h"
 #include "app/main_window.h"
 #include "app/settings.h"
 #include "tests/support/cpu_clock.h"
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/common/document_controller.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 
@@ -52,6 +54,16 @@ inline bool settleAfterEdit(const app::MainWindow &window)
 {
     QTest::qWait(10);
     return settle(window);
+}
+
+/// The sample without figures, for tests that ask for none.
+inline void openQuickly(app::MainWindow &window)
+{
+    window.jobs().setErrorsWanted(false);
+    window.openSample();
+    QTRY_VERIFY(window.controller().isOpen() && !window.files().isOpening() && window.jobs().data());
+    window.jobs().cancel();
+    QVERIFY(settle(window));
 }
 
 } // namespace halftone::test

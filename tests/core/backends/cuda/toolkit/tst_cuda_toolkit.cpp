@@ -294,12 +294,7 @@ void CudaToolkitTest::chipsThatNvrtcDoesNotKnow()
 void CudaToolkitTest::kernelsCompileForEveryChip_data()
 {
     QTest::addColumn<int>("arch");
-#ifdef HALFTONE_SANITIZED // NVRTC itself is not, and takes the time
-    const std::initializer_list<int> chips{75, 90};
-#else
-    const std::initializer_list<int> chips{75, 80, 86, 89, 90, 100};
-#endif
-    for (const int arch : chips)
+    for (const int arch : {75, 80, 86, 89, 90, 100})
         QTest::addRow("sm_%d", arch) << arch;
 }
 
@@ -375,6 +370,10 @@ void CudaToolkitTest::kernelsCompileForEveryChip()
     std::string source(prelude());
     for (const auto &[name, text] : texts)
         source += text;
+#ifdef HALFTONE_SANITIZED
+    if (arch != 75 && arch != 90)
+        QSKIP("written, not compiled: NVRTC takes the time, and is not under sanitizers itself");
+#endif
     const auto image = compiler.value()->compile(source, arch);
     QVERIFY2(image.ok(), image.ok() ? "" : image.error().found.substr(0, 4000).c_str());
     QVERIFY(image.value().starts_with("\177ELF"));
