@@ -297,21 +297,25 @@ Result<void> profileModel(const ProfileOptions &options, const std::stop_token &
 void addProfile(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<ProfileOptions>();
-    Command command = app.command("profile", "Measure the latency of a model, whole and layer by layer");
+    Command command = app.command("profile", "Measure the latency of a model and of each layer");
     options->model.addTo(command);
     options->policy.addTo(command);
     command.option("--backend", &options->backend, backends::planningBackendNames()).type("NAME");
-    command.option("--threads", &options->threads, "Worker threads; default: one per core").type("N");
-    command.option("--repeats", &options->repeats, "Runs that count (30)").type("N");
-    command.option("--warmup", &options->warmup, "Runs before that (5)").type("N");
-    command.option("--batch", &options->batch, "The first axis of every input; default: from its shape")
+    command.option("--threads", &options->threads, "Number of worker threads (default: one per core)")
         .type("N");
-    command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
+    command.option("--repeats", &options->repeats, "Number of timed runs (default: 30)").type("N");
+    command.option("--warmup", &options->warmup, "Number of warm-up runs (default: 5)").type("N");
+    command.option("--batch", &options->batch, "First dimension of every input (default: the model's)")
+        .type("N");
+    command
+        .option("--random-params", &options->seed,
+                "Draw random values for missing parameters, with this seed")
         .type("SEED");
-    command.flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
+    command.flag("--versus-fp32", options->versusFp32, "Also time the unconverted model, alternating runs");
     command.flag("--quantized", options->quantized,
-                 "In int8; the ranges come from random values, for speed only, or from --table");
-    command.option("--table", &options->table, "Ranges of what is int8, as 'calibrate --out' wrote them")
+                 "Time the model in int8, with ranges from --table (default: ranges of random values, for "
+                 "timing only)");
+    command.option("--table", &options->table, "Ranges of int8 operators, as written by 'calibrate --out'")
         .type("T.json");
     command.flag("--json", options->json, "Print as JSON");
     command.onChosen([command, options, &chosen] {

@@ -326,36 +326,46 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
 void addTune(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<TuneOptions>();
-    Command command
-        = app.command("tune", "Search for the layers that must stay wide: accuracy against latency");
+    Command command = app.command(
+        "tune", "Search the trade-off between accuracy and latency for the layers that must stay in float32");
     options->model.addTo(command);
     options->policy.addTo(command);
     command.remove("--inputs"); // here it is the data to measure on
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command.get("--inputs").required();
-    command.option("--out", &options->out, "Write the front here, and the points' policies beside it")
+    command.option("--out", &options->out, "Write the front to this file and each point's policy beside it")
         .type("FRONT.json")
         .notEmpty()
         .required();
-    command.option("--limit", &options->limit, "What must hold: sqnr=30 (dB) or top1=-0.5 (points)")
-        .type("METRIC=VALUE");
-    command.option("--time", &options->time, "Begin no measurement after this time (60s, 5m)").type("TIME");
     command
-        .option("--state", &options->state, "Keep what was measured here; a search that was stopped resumes")
+        .option("--limit", &options->limit,
+                "Accuracy limit: sqnr=30 (in dB) or top1=-0.5 (in percentage points)")
+        .type("METRIC=VALUE");
+    command
+        .option("--time", &options->time,
+                "Start no new measurement after this time, e.g. 60s or 5m (default: no limit)")
+        .type("TIME");
+    command.option("--state", &options->state, "Store measurements in this file and resume from it")
         .type("FILE");
-    command.option("--points", &options->points, "Points of the front to measure (8)").type("N");
-    command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");
+    command.option("--points", &options->points, "Number of points to measure (default: 8)").type("N");
+    command
+        .option("--memory", &options->memory, "Memory limit for intermediate tensors in MiB (default: 1024)")
+        .type("MIB");
     options->shard.addTo(command);
     command.flag("--groups-only", options->areGroupsOnly,
-                 "Only time the groups, into --state, for shards to share");
-    command.flag("--int8", options->hasInt8, "Allow int8 as well");
+                 "Only time the groups and store the times in --state, for all shards to share");
+    command.flag("--int8", options->hasInt8, "Also consider int8");
     command
         .option("--pick", &options->pick,
-                "Also write a model: the fastest within the limit (found, the search is over), or the knee "
-                "of the front")
+                "Also write one model: the fastest within the limit (the search ends when it is found), or "
+                "the knee of the front")
         .oneOf({"fastest-within", "knee"})
         .type("POINT");
-    command.option("--write", &options->write, "Where that model goes: P-symbol.json, or P.onnx").type("P");
+    command
+        .option(
+            "--write", &options->write,
+            "With --pick: write the model as P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
+        .type("P");
     command.flag("--json", options->json, "Print the front as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return tune(*options, stop); };
