@@ -132,7 +132,7 @@ struct ModelOracle::State
         if (!canBeTimed)
             return unsupported(Field::Target,
                                std::string(tensor::nameOf(task.policy->target))
-                                   + ", which this machine emulates: its times say nothing",
+                                   + ", which this machine only emulates, so that its times mean nothing",
                                "a type that it computes in");
         return areRead;
     }
