@@ -46,7 +46,8 @@ SEQUENCES = {"SequenceConstruct": "T{}... -> T", "SequenceInsert": "T{}, T, ?{in
 # one type only; ONNX Runtime (1.32) computes the function body that ONNX gives for RMSNormalization, which multiplies both inputs as they are, and that of
 # MeanVarianceNormalization adds constants in float32 whatever the data are.
 SAME = {"Attention": {"T2": "T1"}, "RMSNormalization": {"V": "T"}}
-CONVERTED = {"MeanVarianceNormalization": "T{float32} -> T"}
+CONVERTED = {"MeanVarianceNormalization": "T{float32} -> T",
+             "BitCast": "?{bool|float64|int16|int32|int64|int8|uint16|uint32|uint64|uint8} -> D"}  # bits mean something in the type that has them alone
 
 
 def slot(p):

@@ -152,12 +152,16 @@ void TestOnnxTypes::conversionsChooseFromAllowedTypes()
             continue;
         std::vector<DType> inputs = asked.inputs;
         std::vector<DType> outputs(asked.outputs.size(), DType::Unknown);
-        if (rule->apply(inputs, outputs) == ops::TypeOutcome::Refused)
+        if (rule->apply(inputs, outputs) == ops::TypeOutcome::Refused) {
             narrowed.insert(asked.info->name);
-        else
-            QCOMPARE(outputs, asked.outputs);
+            continue;
+        }
+        for (std::size_t k = 0; k < outputs.size(); ++k) // but for what an attribute says
+            QVERIFY2(outputs[k] == asked.outputs[k] || outputs[k] == DType::Unknown, qPrintable(asked.line));
     }
-    QCOMPARE(narrowed, (std::set<std::string>{"Attention", "MeanVarianceNormalization", "RMSNormalization"}));
+    QCOMPARE(
+        narrowed,
+        (std::set<std::string>{"Attention", "BitCast", "MeanVarianceNormalization", "RMSNormalization"}));
 }
 
 QTEST_APPLESS_MAIN(TestOnnxTypes)
