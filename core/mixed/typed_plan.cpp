@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/mixed/chosen_types.h"
 #include "core/mixed/original_types.h"
 #include "core/mixed/resolve_values.h"
 
@@ -195,7 +196,7 @@ bool Planner::accept(NodeId id, bool mayBeOpen)
         m_out.assign(m_plan.original.begin() + firstOutput, m_plan.original.begin() + firstOutput + outputs);
     } else {
         m_out.assign(outputs, DType::Unknown);
-        const TypeOutcome outcome = m_rules.apply(id, m_in, m_out);
+        const TypeOutcome outcome = applyChosen(m_source, m_rules, id, m_in, m_out);
         const bool isOpen = mayBeOpen || m_rules.op(id) == nullptr
             || std::ranges::find(m_native, DType::Unknown) != m_native.end();
         if (outcome == TypeOutcome::Refused || (outcome == TypeOutcome::Incomplete && !isOpen))
@@ -251,7 +252,7 @@ bool Planner::seeded(NodeId id, int seed)
     }
     if (seed == 0)
         m_out[0] = m_target;
-    if (m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
+    if (applyChosen(m_source, m_rules, id, m_in, m_out) == TypeOutcome::Refused)
         return false;
     bool lowers = false;
     for (std::size_t i = 0; i < m_in.size(); ++i) {
@@ -304,7 +305,7 @@ bool Planner::follow(NodeId id)
         m_in[i] = m_target;
     }
     m_out.assign(m_rules.outputCount(id), DType::Unknown);
-    if (!anyLow || m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
+    if (!anyLow || applyChosen(m_source, m_rules, id, m_in, m_out) == TypeOutcome::Refused)
         return false;
     for (std::size_t i = 0; i < m_in.size(); ++i) {
         if (m_in[i] == DType::Unknown)

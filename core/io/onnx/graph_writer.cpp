@@ -25,6 +25,9 @@ using graph::NodeDef;
 using graph::NodeId;
 using Attribute = ::onnx::AttributeProto;
 
+/// Its function in ONNX, through which checkers infer shapes, fails where this attribute is not written.
+constexpr std::string_view kSaysAxes = "MeanVarianceNormalization";
+
 const ValueData *valueData(const NodeDef &def)
 {
     return dynamic_cast<const ValueData *>(def.format.get());
@@ -336,6 +339,12 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         to.set_type(isInput ? neededType(moved->type) : typeFor(info ? info->attribute(key) : nullptr));
         HALFTONE_CHECK(writeText(def, key, text, to));
     }
+    if (m_isChanged && def.op == kSaysAxes && info != nullptr && def.attributes.find("axes") == nullptr) {
+        Attribute &axes = *node.add_attribute();
+        axes.set_name("axes");
+        axes.set_type(typeFor(info->attribute("axes")));
+        HALFTONE_CHECK(writeText(def, "axes", info->attribute("axes")->defaultValue, axes));
+    }
     return {};
 }
 
@@ -462,6 +471,7 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
                 return tensor::DType::Unknown;
             return m_parameters->at(variable.name)->values.dtype();
         });
+    m_isChanged = source != nullptr && !isAsRead();
     if (source != nullptr && m_parameters != nullptr)
         findUnread(*source);
     nameValues(outer);
@@ -471,7 +481,7 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
         if (!m_graph.isVariable(id))
             HALFTONE_CHECK(writeNode(id, proto));
     writeOutputs(proto);
-    if (source != nullptr && !isAsRead()) {
+    if (m_isChanged) {
         correctOutputTypes(proto);
         writeValueInfo(*source, proto);
     }

@@ -60,7 +60,7 @@ QString difference(const Tensor &got, const Tensor &want)
                                       + want.shape().toString());
     const std::vector<double> g = valuesOf(got);
     const std::vector<double> w = valuesOf(want);
-    const double tolerance = tensor::isFloat(want.dtype()) ? 1e-5 : 0;
+    const double tolerance = want.dtype() == DType::F64 ? 1e-12 : tensor::isFloat(want.dtype()) ? 1e-5 : 0;
     for (std::size_t i = 0; i < g.size(); ++i)
         if (std::isnan(g[i]) != std::isnan(w[i]) || std::abs(g[i] - w[i]) > tolerance * (1 + std::abs(w[i])))
             return QStringLiteral("element %1 is %2, expected %3").arg(i).arg(g[i]).arg(w[i]);

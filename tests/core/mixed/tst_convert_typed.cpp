@@ -115,6 +115,8 @@ private Q_SLOTS:
     void statisticsBeyondTheTypeHoldTheirNode();
     void whoAsksForTheTypeGetsIt();
     void whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed();
+    void outputsHaveTheTypesThatTheirOperatorsSay_data();
+    void outputsHaveTheTypesThatTheirOperatorsSay();
     void sequencesHaveTheTypeOfTheirTensors();
     void sequencesStayInFloat32WhereTheyCannotHoldTheTarget();
     void listsAreNotCast();
@@ -694,6 +696,50 @@ void TestConvertTyped::whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed()
             }
     QCOMPARE(products, std::size_t{4});
     QCOMPARE(converted.value().conversion.castCounts().casts, std::size_t{3}); // of s, u and z
+}
+
+void TestConvertTyped::outputsHaveTheTypesThatTheirOperatorsSay_data()
+{
+    QTest::addColumn<DType>("target");
+    QTest::addColumn<bool>("castParams");
+    QTest::newRow("float16") << DType::F16 << true;
+    QTest::newRow("bfloat16") << DType::BF16 << true;
+    QTest::newRow("casts behind parameters") << DType::F16 << false;
+}
+
+/// Types as ONNX infers them from its schemas and ONNX Runtime runs them.
+void TestConvertTyped::outputsHaveTheTypesThatTheirOperatorsSay()
+{
+    QFETCH(const DType, target);
+    QFETCH(const bool, castParams);
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/told.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = target;
+    policy.mode = policy::Mode::All;
+    policy.castParams = castParams;
+    const auto converted = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(converted.ok(), converted.ok() ? "" : converted.error().message().c_str());
+    const graph::Graph &graph = converted.value().model.graph;
+    const auto &types = converted.value().conversion.types;
+    std::size_t found = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        if (graph.isVariable(id) || node.op == "Cast")
+            continue;
+        ++found;
+        const DType own = node.op == "MeanVarianceNormalization" ? DType::F32 : target;
+        QCOMPARE(types.of({id, 0, 0}), own);
+        if (node.op == "LayerNormalization") {
+            QCOMPARE(types.of({id, 1, 0}), DType::F32);
+            QCOMPARE(types.of({id, 2, 0}), DType::F32);
+        }
+        for (const Entry &input : graph.inputs(id))
+            QVERIFY2(types.of(input) == own || types.of(input) == DType::I64, node.name.c_str());
+    }
+    QCOMPARE(found, std::size_t{10});
 }
 
 void TestConvertTyped::sequencesHaveTheTypeOfTheirTensors()
