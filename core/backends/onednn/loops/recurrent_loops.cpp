@@ -33,16 +33,41 @@ constexpr std::size_t kPanelVectors = 4;
 template <WeightType kType>
 constexpr std::size_t kWeightBytes = kType == WeightType::F32 ? 4 : 2;
 
-template <WeightType kType>
-[[gnu::always_inline]] inline void loadWeights(const std::byte *from, Floats &to)
+/// bfloat16 of two vectors lie together, element by element, the first one's in the lower half of a word: each is one operation away
+/// from its float32. One that has no other beside it lies alone.
+[[gnu::always_inline]] inline void loadPair(const std::byte *from, Floats &first, Floats &second)
 {
+    UnsignedWords words;
+    __builtin_memcpy(&words, from, sizeof words);
+    const UnsignedWords low = words << 16;
+    const UnsignedWords high = words & 0xFFFF0000U;
+    __builtin_memcpy(&first, &low, sizeof first);
+    __builtin_memcpy(&second, &high, sizeof second);
+}
+
+[[gnu::always_inline]] inline void loadSingle(const std::byte *from, Floats &to)
+{
+    HalfWords narrow;
+    __builtin_memcpy(&narrow, from, sizeof narrow);
+    const UnsignedWords wide = __builtin_convertvector(narrow, UnsignedWords) << 16;
+    __builtin_memcpy(&to, &wide, sizeof to);
+}
+
+/// kVectors of a panel's, from one with an even number on.
+template <WeightType kType, std::size_t kVectors>
+[[gnu::always_inline]] inline void loadWeights(const std::byte *from, Floats (&to)[kVectors])
+{
+    constexpr std::size_t kBytes = kRecurrentLanes * kWeightBytes<kType>;
     if constexpr (kType == WeightType::F32) {
-        __builtin_memcpy(&to, from, sizeof to);
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVectors; ++v)
+            __builtin_memcpy(&to[v], from + v * kBytes, sizeof to[v]);
+    } else if constexpr (kVectors == 1) {
+        loadSingle(from, to[0]);
     } else {
-        HalfWords narrow;
-        __builtin_memcpy(&narrow, from, sizeof narrow);
-        const UnsignedWords wide = __builtin_convertvector(narrow, UnsignedWords) << 16;
-        __builtin_memcpy(&to, &wide, sizeof to);
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < kVectors; v += 2)
+            loadPair(from + v * kBytes, to[v], to[v + 1]);
     }
 }
 
@@ -66,9 +91,7 @@ template <WeightType kType, std::size_t kRows, std::size_t kVectors>
         data[r] = products.rows[row + r];
     for (std::size_t k = 0; k < products.depth; ++k) {
         Floats vectors[kVectors];
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kVectors; ++v)
-            loadWeights<kType>(weights + v * kRecurrentLanes * kWeightBytes<kType>, vectors[v]);
+        loadWeights<kType, kVectors>(weights, vectors);
         weights += width * kRecurrentLanes * kWeightBytes<kType>;
 #pragma GCC unroll 6
         for (std::size_t r = 0; r < kRows; ++r) {
@@ -121,10 +144,10 @@ private:
         if (width == kPanelVectors && (kIsWide || products.count == 1))
             return multiplyPart<kType, kPanelVectors>(products, column, weights, width);
         std::size_t done = 0;
-        if (kIsWide && width >= 2) {
-            multiplyPart<kType, 2>(products, column, weights, width);
-            done = 2;
-        }
+        if constexpr (kIsWide || kType == WeightType::Bf16)
+            for (; done + 2 <= width; done += 2)
+                multiplyPart<kType, 2>(products, column + done * kRecurrentLanes, weights + done * kVector,
+                                       width);
         for (; done < width; ++done)
             multiplyPart<kType, 1>(products, column + done * kRecurrentLanes, weights + done * kVector,
                                    width);
@@ -352,6 +375,15 @@ void packColumn(const Element *row, std::size_t depth, std::size_t stride, Eleme
         __builtin_memcpy(to + k * stride, row + k, sizeof(Element));
 }
 
+/// Where an element of a vector lies in a row of a panel: see loadPair().
+template <class Element>
+std::size_t placeInPanel(std::size_t vector, std::size_t width, std::size_t lane)
+{
+    if (sizeof(Element) == sizeof(float) || (vector | 1) >= width)
+        return vector * kRecurrentLanes + lane;
+    return vector / 2 * 2 * kRecurrentLanes + 2 * lane + vector % 2;
+}
+
 template <class Element>
 void packGates(const GateRows &rows, std::byte *bytes)
 {
@@ -367,8 +399,8 @@ void packGates(const GateRows &rows, std::byte *bytes)
             const std::size_t width = std::min(kPanelVectors, vectors - panel);
             packColumn(from + (rows.gates[gate] * rows.size + i) * rows.depth, rows.depth,
                        width * kRecurrentLanes,
-                       to + panel * rows.depth * kRecurrentLanes + (vector - panel) * kRecurrentLanes
-                           + i % kRecurrentLanes);
+                       to + panel * rows.depth * kRecurrentLanes
+                           + placeInPanel<Element>(vector - panel, width, i % kRecurrentLanes));
         }
 }
 
