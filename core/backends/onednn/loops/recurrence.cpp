@@ -13,6 +13,7 @@
 #include <atomic>
 #include <new>
 #include <span>
+#include <stop_token>
 #include <utility>
 
 namespace halftone::backends::onednn {
@@ -156,7 +157,7 @@ class Walk
 {
 public:
     Walk(const RecurrentLayers &layers, const LayerTensors &layer, Inputs inputs, Outputs outputs,
-         std::size_t direction)
+         std::size_t direction, const std::stop_token &stop)
         : m_layers(layers)
         , m_layer(layer)
         , m_inputs(inputs)
@@ -168,6 +169,7 @@ public:
         , m_columns(layers.gates() * m_size)
         , m_isReverse(layers.direction == Recurrence::Direction::Reverse || direction == 1)
         , m_isLate(layers.cell == Recurrence::Cell::Gru && layers.linearBeforeReset)
+        , m_stop(stop)
     {
         const std::size_t each = layers.functions.size() / layers.directions();
         m_functions = std::span(layers.functions).subspan(direction * each, each);
@@ -209,10 +211,10 @@ public:
         readStates();
         readLengths();
         const std::size_t ahead = stepsAhead(m_count);
-        for (std::size_t first = 0; first < m_layers.steps; first += ahead) {
+        for (std::size_t first = 0; first < m_layers.steps && !m_stop.stop_requested(); first += ahead) {
             const std::size_t steps = std::min(ahead, m_layers.steps - first);
             multiplyData(first, steps);
-            for (std::size_t k = first; k < first + steps; ++k)
+            for (std::size_t k = first; k < first + steps && !m_stop.stop_requested(); ++k)
                 step(k, m_room.sums + (k - first) * m_count * m_columns);
         }
         writeStates();
@@ -458,6 +460,7 @@ private:
     std::size_t m_columns; ///< of all gates
     bool m_isReverse;
     bool m_isLate; ///< Gru's reset gate multiplies the product with the state
+    const std::stop_token &m_stop;
     std::span<const Recurrence::Function> m_functions;
     const std::byte *m_weights = nullptr;
     const std::byte *m_recurrent = nullptr;
@@ -485,6 +488,8 @@ public:
             : m_layers.cell == Recurrence::Cell::Gru   ? "own gru"
                                                        : "own rnn";
     }
+
+    void setStop(std::stop_token stop) override { m_stop = std::move(stop); }
 
     Result<void> run(Inputs inputs, Outputs outputs) override
     {
@@ -566,7 +571,8 @@ private:
             const std::size_t begin = m_layers.batch * share / shares;
             const std::size_t end = m_layers.batch * (share + 1) / shares;
             try {
-                Walk walk(m_layers, layer, inputs, outputs, static_cast<std::size_t>(task) % directions);
+                Walk walk(m_layers, layer, inputs, outputs, static_cast<std::size_t>(task) % directions,
+                          m_stop);
                 const ScratchLease lease(walk.roomFor(end - begin));
                 if (lease.data() == nullptr)
                     lacksMemory = true;
@@ -581,6 +587,7 @@ private:
 
     RecurrentLayers m_layers;
     int m_threads = 0;
+    std::stop_token m_stop;
     Packed m_ownWeights; ///< of the present run
     Packed m_ownRecurrent;
 };

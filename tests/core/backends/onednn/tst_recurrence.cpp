@@ -16,10 +16,13 @@
 #include <QTest>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <stop_token>
+#include <thread>
 #include <vector>
 
 using namespace halftone;
@@ -313,6 +316,7 @@ private Q_SLOTS:
     void fusedLayersAreAsDefined_data();
     void fusedLayersAreAsDefined();
     void whatIsNotComputedHereIsRefused();
+    void aLongRunCanBeStopped();
     void recordedValues_data();
     void recordedValues();
     void plansLeaveNoneToTheReference_data();
@@ -625,6 +629,34 @@ void RecurrenceTest::whatIsNotComputedHereIsRefused()
     const auto refused = cpu->prepare(caseOf(Recurrence(), {}, DType::F64).operation);
     QVERIFY(!refused.ok());
     QCOMPARE(refused.error().code, Errc::Unsupported);
+}
+
+/// So many steps take seconds.
+void RecurrenceTest::aLongRunCanBeStopped()
+{
+    Recurrence op;
+    op.cell = Recurrence::Cell::Lstm;
+    const Case one = caseOf(op, {4000, 1, 1, 1024}, DType::F32);
+    const auto kernel = kernelOf(one);
+    std::stop_source source;
+    kernel->setStop(source.get_token());
+    std::vector<const std::byte *> from;
+    for (const Tensor &input : one.inputs)
+        from.push_back(input.bytes().data());
+    constexpr float kUntouched = 7;
+    std::vector<std::vector<float>> memory;
+    std::vector<std::byte *> to;
+    for (const kernels::TensorDesc &desc : one.operation.outputs) {
+        memory.emplace_back(countOf(desc), kUntouched);
+        to.push_back(reinterpret_cast<std::byte *>(memory.back().data()));
+    }
+    const std::jthread stopper([&source] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        source.request_stop();
+    });
+    const auto done = kernel->run(from, to);
+    QVERIFY(done.ok() || done.error().code == Errc::Cancelled);
+    QCOMPARE(memory[0].back(), kUntouched);
 }
 
 void RecurrenceTest::recordedValues_data()
