@@ -273,6 +273,11 @@ Result<void> GraphReader::readAttribute(const Attribute &attribute, NodeDef &def
 {
     const std::string place = where + " attribute " + shown(attribute.name());
     std::string text;
+    if (const std::string &given = attribute.ref_attr_name();
+        !given.empty()) { // of a function: what its call gives
+        def.attributes.set(attribute.name(), given);
+        return {};
+    }
     switch (typeOf(attribute)) {
     case Attribute::FLOAT:
         text = names::realText(attribute.f());

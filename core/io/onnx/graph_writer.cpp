@@ -97,8 +97,8 @@ void sortAsIn(const Messages &source, Messages &messages)
 /// What nodes have that no file says.
 bool isOurs(std::string_view key)
 {
-    return key == names::kFlattenedKey || key == names::kCallKey || key == names::kStandsKey
-        || key == names::kGroupScalesKey || key == names::kBatchedKey;
+    return key == names::kFlattenedKey || key == names::kCallKey || key == names::kOwnCallKey
+        || key == names::kStandsKey || key == names::kGroupScalesKey || key == names::kBatchedKey;
 }
 
 } // namespace
@@ -301,10 +301,12 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         written.insert(from.name());
         Attribute &to = *node.add_attribute();
         to.CopyFrom(from);
+        if (!from.ref_attr_name().empty())
+            continue; // of a function: what its call gives
         if (typeOf(from) == Attribute::GRAPH) {
             const auto body = static_cast<std::size_t>(
                 std::ranges::count_if(source->attribute(), [&from](const Attribute &other) {
-                    return typeOf(other) == Attribute::GRAPH
+                    return typeOf(other) == Attribute::GRAPH && other.ref_attr_name().empty()
                         && other.name() > from.name(); // as the reader has them
                 }));
             HALFTONE_CHECK(writeBody(id, body, to));
