@@ -158,7 +158,8 @@ void PolicyOptions::addTo(Command &command)
     option("--override", overrides, "Set the precision of one node: float32, the target type or int8",
            "NODE=DTYPE");
     option("--input", inputs, "The type of an input", "NAME=DTYPE");
-    option("--inputs", example, "Take the types and shapes of the inputs from a data example", "F.npz");
+    option("--inputs", example,
+           "Take the types and shapes of the inputs from a data example; 'profile' its values, too", "F.npz");
     const Option cast
         = command
               .flag("--cast-params", castParams,
