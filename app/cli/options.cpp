@@ -154,7 +154,9 @@ void PolicyOptions::addTo(Command &command)
     option("--override", overrides, "Set the type of one node: float32, the target type or int8",
            "NODE=DTYPE");
     option("--input", inputs, "Type of an input", "NAME=DTYPE");
-    option("--inputs", example, "Take the types and shapes of the inputs from a data example", "F.npz");
+    option("--inputs", example,
+           "Take the types and shapes of the inputs from a data example; profile also takes its values",
+           "F.npz");
     const Option cast
         = command
               .flag("--cast-params", castParams,

@@ -8,6 +8,7 @@
 #include "core/infer/known_shapes.h"
 #include "core/infer/variables.h"
 #include "core/interpret/random_params.h"
+#include "core/io/arrays/npz.h"
 #include "core/jobs/chip_at_hand.h"
 #include "core/profile/latency.h"
 #include "core/profile/plan_maker.h"
@@ -102,6 +103,18 @@ Result<infer::KnownShapes> dataShapes(const session::Session &session)
     return shapes;
 }
 
+/// The arrays that --inputs names.
+Result<profile::GivenInputs> givenInputs(const ProfileOptions &options)
+{
+    profile::GivenInputs given;
+    if (options.policy.example.empty())
+        return given;
+    HALFTONE_TRY(std::vector<io::NamedTensor> arrays, io::readNpz(options.policy.example));
+    for (io::NamedTensor &array : arrays)
+        given.insert_or_assign(std::move(array.name), std::move(array.tensor));
+    return given;
+}
+
 /// N in place of the first axis of every input whose shape is known.
 Result<void> setBatch(const ProfileOptions &options, session::Session &session)
 {
@@ -165,8 +178,9 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats), false, false,
                                             kAttempts};
+    HALFTONE_TRY(const profile::GivenInputs given, givenInputs(options));
     HALFTONE_TRY(const infer::TypedModel wanted,
-                 profile::typedModel(std::move(model), knownHere, policy, progress(stop)));
+                 profile::typedModel(std::move(model), knownHere, policy, progress(stop), given));
     warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
@@ -174,7 +188,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         report::addLimits(result.latency, *result.chip);
     if (options.versusFp32) {
         HALFTONE_TRY(const infer::TypedModel plain,
-                     profile::typedModel(source, known, policy::Policy(), progress(stop)));
+                     profile::typedModel(source, known, policy::Policy(), progress(stop), given));
         HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> wide, maker.plan(plain));
         HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
@@ -253,6 +267,23 @@ std::string limitText(const Profile &profile)
         + ": " + printable(profile.chip->title);
 }
 
+/// Of steps that nothing but a reference kernel computes, the nodes; empty: there is none.
+std::string slowKernels(const profile::Latency &latency)
+{
+    std::vector<std::string> nodes;
+    double microseconds = 0;
+    for (const profile::LayerLatency &layer : latency.layers) {
+        if (!report::isReferenceKernel(layer.step))
+            continue;
+        nodes.push_back(layer.step.nodes.empty() ? layer.step.op : layer.step.nodes.back());
+        microseconds += layer.medianUs;
+    }
+    if (nodes.empty())
+        return {};
+    return printable(joined(nodes, 4)) + ": nothing but a reference kernel of oneDNN computes "
+        + (nodes.size() == 1 ? "it, in " : "them, in ") + fixed(microseconds / 1e3, " ms");
+}
+
 void printProfile(const Profile &profile, const ProfileOptions &options)
 {
     const profile::Latency &latency = profile.latency;
@@ -267,6 +298,8 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
         head.add({"reliable", "no: the machine was busy"});
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
+    if (const std::string slow = slowKernels(latency); !slow.empty())
+        head.add({"slow kernels", slow});
     head.add({"memory", humanBytes(latency.peakBytes)});
     if (latency.deviceMs)
         head.add({"device alone", fixed(*latency.deviceMs, " ms without copies to and from it")});
@@ -281,9 +314,11 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
         titles.insert(titles.begin() + 1, "limit us");
     Table layers(titles);
     for (const profile::LayerLatency &layer : latency.layers) {
-        std::vector<std::string> row{fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
-                                     std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
-                                     printable(joined(layer.step.nodes, 4))};
+        std::vector<std::string> row{
+            fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
+            std::string(tensor::nameOf(layer.step.dtype)),
+            layer.step.kernel + (report::isReferenceKernel(layer.step) ? " (reference kernel)" : ""),
+            printable(joined(layer.step.nodes, 4))};
         if (profile.chip)
             row.insert(row.begin() + 1, layer.limitUs ? fixed(*layer.limitUs, "") : std::string("-"));
         layers.add(std::move(row));

@@ -4,6 +4,7 @@
 #include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/jobs/examples.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
 #include "core/session/derive.h"
@@ -121,6 +122,18 @@ struct ModelOracle::State
         return {};
     }
 
+    /// Networks are timed with the first example: integers decide what is computed at all.
+    Result<void> takeInputs()
+    {
+        if (task.latency.inputs)
+            return {};
+        HALFTONE_TRY(const std::unique_ptr<jobs::ExampleSource> examples,
+                     jobs::openExamples(task.compare.examples, task.source->model, task.source->modelPath));
+        HALFTONE_TRY(auto first, examples->batch(0, examples->count() ? 1 : 0));
+        task.latency.inputs = std::make_shared<const profile::GivenInputs>(std::move(first));
+        return {};
+    }
+
     /// Makes plans while the examples are read: only what is timed needs the machine for itself.
     Result<void> prepare(const Progress &progress)
     {
@@ -145,6 +158,7 @@ struct ModelOracle::State
         if (narrowTimes)
             return {};
         progress.tell(0, "preparing float32 and " + std::string(tensor::nameOf(task.policy->target)));
+        HALFTONE_CHECK(takeInputs());
         HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));
         HALFTONE_CHECK(prepare(progress));
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
