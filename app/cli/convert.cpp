@@ -214,19 +214,19 @@ void addConvert(Parser &app, Action &chosen)
         .describe("Take the types and shapes of the inputs from arrays; with operators in int8 also their "
                   "ranges, or from pictures");
     command
-        .option("--opset", &options->opset,
-                "Of an ONNX model: at least this opset; default: its own, or the one that bfloat16 needs")
+        .option(
+            "--opset", &options->opset,
+            "ONNX only: minimum opset of the output (default: the model's, raised if bfloat16 requires it)")
         .type("N");
     command.flag("--external-data", options->hasExternalData,
-                 "Of an ONNX model: the values go into P.onnx.data, however small they are");
+                 "ONNX only: always store weights in P.onnx.data");
     command
-        .option("--out", &options->out,
-                "Write P-symbol.json and, with parameters, P-0000.params; of an ONNX model P.onnx")
+        .option("--out", &options->out, "Write P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
         .type("P")
         .notEmpty()
         .required();
     command.flag("--correct-biases", options->correctsBiases,
-                 "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
+                 "Correct the biases of int8 layers for the mean error measured on --inputs");
     command.option("--report", &options->report, "Also write the report as a JSON file")
         .type("FILE")
         .notEmpty();

@@ -42,6 +42,8 @@ def cases():
     yield "clip_crossed", "Clip", [real(5), np.float32(0.5), np.float32(-0.5)], {}
     yield "clip_low_only", "Clip", [np.array([-3, 0, 4], "int8"), np.int8(-1)], {}
     yield "prelu_stretched", "PRelu", [x, real(3, 1)], {}
+    yield "leaky_relu_float64", "LeakyRelu", [np.array([-1e4, -3.0, 2.0])], {"alpha": 0.1}  # which is that of float32
+    yield "scatter_nd_max_nan", "ScatterND", [np.array([[1, 2], [np.nan, 4]], "float32"), np.array([[0], [1]], I64), np.array([[np.nan, 3], [1, 2]], "float32")], {"reduction": "max"}
     yield "selu_own", "Selu", [x], {"alpha": 2.0, "gamma": 3.0}
     yield "celu", "Celu", [x], {"alpha": 0.7}
     yield "shrink", "Shrink", [x], {"lambd": 0.3, "bias": 0.2}

@@ -99,10 +99,10 @@ Number scattered(ops::ScatterRule rule, Number old, Number update)
         return static_cast<Number>(old + update);
     case ops::ScatterRule::Multiply:
         return static_cast<Number>(old * update);
-    case ops::ScatterRule::Maximum:
-        return std::max(old, update);
+    case ops::ScatterRule::Maximum: // a NaN on either side stays
+        return old < update || update != update ? update : old;
     case ops::ScatterRule::Minimum:
-        return std::min(old, update);
+        return update < old || update != update ? update : old;
     }
     return update;
 }
