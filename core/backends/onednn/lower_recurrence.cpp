@@ -135,7 +135,7 @@ std::size_t functionsOf(Recurrence::Cell cell)
     return cell == Recurrence::Cell::Lstm ? 3 : cell == Recurrence::Cell::Gru ? 2 : 1;
 }
 
-std::int64_t signedCount(std::size_t count)
+std::int64_t signedSize(std::size_t count)
 {
     return static_cast<std::int64_t>(count);
 }
@@ -224,11 +224,11 @@ Result<void> lowerRecurrence(Emitter &emitter, const plan::PlanNode &node, const
         layers.parts.push_back(
             {features, k * rows * features, k * rows * layers.hidden, 2 * k * rows, (2 * k + 1) * rows});
     HALFTONE_CHECK(lowering.readMatrices(1, 2));
-    const auto parts = signedCount(layers.directions());
+    const auto parts = signedSize(layers.directions());
     const std::int64_t states = parts * data[op.batchFirst ? 0 : 1] * op.hiddenSize;
     std::size_t next = 3;
     if (op.hasBias) {
-        HALFTONE_TRY(layers.biases, lowering.read(next++, 2 * parts * signedCount(rows)));
+        HALFTONE_TRY(layers.biases, lowering.read(next++, 2 * parts * signedSize(rows)));
     }
     if (op.hasLengths)
         HALFTONE_CHECK(lowering.readLengths(next++));
@@ -263,8 +263,8 @@ Result<void> lowerRnn(Emitter &emitter, const plan::PlanNode &node, const ops::R
     const std::size_t parts = static_cast<std::size_t>(op.layers) * directions;
     const std::size_t parameters = placeParameters(layers, parts, static_cast<std::size_t>(data[2]));
     HALFTONE_CHECK(lowering.readMatrices(1, 1));
-    HALFTONE_TRY(layers.biases, lowering.read(1, signedCount(parameters)));
-    const std::int64_t states = signedCount(parts) * data[1] * op.stateSize;
+    HALFTONE_TRY(layers.biases, lowering.read(1, signedSize(parameters)));
+    const std::int64_t states = signedSize(parts) * data[1] * op.stateSize;
     HALFTONE_TRY(layers.firstHidden, lowering.read(2, states));
     const bool hasCell = op.cell == ops::Rnn::Cell::Lstm;
     if (hasCell) {

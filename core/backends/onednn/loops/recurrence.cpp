@@ -48,7 +48,7 @@ struct GateGroups
     std::size_t second = 0;
 };
 
-GateGroups groupsOf(const RecurrentLayers &layers, RecurrentMatrix which)
+GateGroups gateGroupsOf(const RecurrentLayers &layers, RecurrentMatrix which)
 {
     const bool isSplit = layers.cell == Recurrence::Cell::Gru && which == RecurrentMatrix::Recurrent;
     return isSplit ? GateGroups{2, 1} : GateGroups{layers.gates(), 0};
@@ -88,7 +88,7 @@ void packParts(const RecurrentLayers &layers, RecurrentMatrix which, const std::
             tensor::widen(layers.type, at, wide.size(), wide.data());
             at = reinterpret_cast<const std::byte *>(wide.data());
         }
-        const GateGroups groups = groupsOf(layers, which);
+        const GateGroups groups = gateGroupsOf(layers, which);
         const std::size_t *gates = layers.gateOrder.data();
         for (const std::size_t count : {groups.first, groups.second}) {
             const GateRows rows{at, layers.hidden, depth, gates, count};
@@ -100,7 +100,7 @@ void packParts(const RecurrentLayers &layers, RecurrentMatrix which, const std::
 }
 
 /// What a thread works with while it computes one direction of a layer for some sequences. All float32, whole vectors.
-struct Room
+struct WalkRoom
 {
     float *start = nullptr; ///< what the gates' sums begin with
     float *lateStart = nullptr; ///< the same of Gru's last gate, where that is multiplied by the reset gate
@@ -115,10 +115,10 @@ struct Room
 };
 
 /// Lays pieces of memory one behind the other; without memory it only counts.
-class Pieces
+class RoomPieces
 {
 public:
-    explicit Pieces(std::byte *at)
+    explicit RoomPieces(std::byte *at)
         : m_at(at)
     {
     }
@@ -149,15 +149,15 @@ struct LayerTensors
     std::size_t index = 0; ///< of the layer
 };
 
-using Inputs = std::span<const std::byte *const>;
-using Outputs = std::span<std::byte *const>;
+using InputBytes = std::span<const std::byte *const>;
+using OutputBytes = std::span<std::byte *const>;
 
 /// One direction of a layer, for some sequences of the batch.
-class Walk
+class RecurrentWalk
 {
 public:
-    Walk(const RecurrentLayers &layers, const LayerTensors &layer, Inputs inputs, Outputs outputs,
-         std::size_t direction, const std::stop_token &stop)
+    RecurrentWalk(const RecurrentLayers &layers, const LayerTensors &layer, InputBytes inputs,
+                  OutputBytes outputs, std::size_t direction, const std::stop_token &stop)
         : m_layers(layers)
         , m_layer(layer)
         , m_inputs(inputs)
@@ -186,7 +186,7 @@ public:
 
     std::size_t roomFor(std::size_t sequences) const
     {
-        Pieces pieces(nullptr);
+        RoomPieces pieces(nullptr);
         lay(pieces, sequences);
         return pieces.bytes();
     }
@@ -204,7 +204,7 @@ public:
         m_recurrent = recurrent;
         m_begin = begin;
         m_count = end - begin;
-        Pieces pieces(memory);
+        RoomPieces pieces(memory);
         m_room = lay(pieces, m_count);
         std::fill(m_room.start, m_room.sums, 0.0F); // what lies beyond the states' sizes is a number
         readParameters();
@@ -221,11 +221,11 @@ public:
     }
 
 private:
-    Room lay(Pieces &pieces, std::size_t sequences) const
+    WalkRoom lay(RoomPieces &pieces, std::size_t sequences) const
     {
         const std::size_t states = sequences * m_size;
         const std::size_t rows = stepsAhead(sequences) * sequences;
-        Room room;
+        WalkRoom room;
         room.start = pieces.take(m_columns);
         room.lateStart = pieces.take(m_size);
         room.peepholes = pieces.take(3 * m_size);
@@ -451,8 +451,8 @@ private:
 
     const RecurrentLayers &m_layers;
     const LayerTensors &m_layer;
-    Inputs m_inputs;
-    Outputs m_outputs;
+    InputBytes m_inputs;
+    OutputBytes m_outputs;
     std::size_t m_direction;
     std::size_t m_at; ///< of the part
     const RecurrentPart &m_part;
@@ -466,7 +466,7 @@ private:
     const std::byte *m_recurrent = nullptr;
     std::size_t m_begin = 0; ///< the first sequence
     std::size_t m_count = 0;
-    Room m_room;
+    WalkRoom m_room;
     std::vector<std::size_t> m_lengths;
     std::vector<std::size_t> m_active; ///< sequences that have the step
     std::vector<const float *> m_rows;
@@ -491,7 +491,7 @@ public:
 
     void setStop(std::stop_token stop) override { m_stop = std::move(stop); }
 
-    Result<void> run(Inputs inputs, Outputs outputs) override
+    Result<void> run(InputBytes inputs, OutputBytes outputs) override
     {
         const ThreadScope scope(m_threads);
         const std::byte *weights = inputs[*m_layers.weights];
@@ -533,7 +533,7 @@ private:
         return (count * sizeof(float) + 63) / 64 * 64;
     }
 
-    LayerTensors tensorsOf(std::size_t layer, Inputs inputs, Outputs outputs, std::byte *rooms) const
+    LayerTensors tensorsOf(std::size_t layer, InputBytes inputs, OutputBytes outputs, std::byte *rooms) const
     {
         const std::size_t row = m_layers.directions() * m_layers.hidden;
         const RecurrentStrides between{m_layers.batch * row, row, m_layers.hidden};
@@ -556,7 +556,7 @@ private:
     }
 
     /// false: no memory
-    bool runLayer(const LayerTensors &layer, Inputs inputs, Outputs outputs, const std::byte *weights,
+    bool runLayer(const LayerTensors &layer, InputBytes inputs, OutputBytes outputs, const std::byte *weights,
                   const std::byte *recurrent) const
     {
         const std::size_t directions = m_layers.directions();
@@ -571,8 +571,8 @@ private:
             const std::size_t begin = m_layers.batch * share / shares;
             const std::size_t end = m_layers.batch * (share + 1) / shares;
             try {
-                Walk walk(m_layers, layer, inputs, outputs, static_cast<std::size_t>(task) % directions,
-                          m_stop);
+                RecurrentWalk walk(m_layers, layer, inputs, outputs,
+                                   static_cast<std::size_t>(task) % directions, m_stop);
                 const ScratchLease lease(walk.roomFor(end - begin));
                 if (lease.data() == nullptr)
                     lacksMemory = true;

@@ -11,21 +11,21 @@ namespace {
 
 /// 64 bytes: the compiler makes of them what the target has. They are passed by reference only, since how they are passed by value
 /// depends on the target.
-using Floats __attribute__((vector_size(64))) = float;
-using Words __attribute__((vector_size(64))) = std::int32_t;
-using HalfWords __attribute__((vector_size(32))) = std::uint16_t;
-using UnsignedWords __attribute__((vector_size(64))) = std::uint32_t;
+using FloatVector __attribute__((vector_size(64))) = float;
+using WordVector __attribute__((vector_size(64))) = std::int32_t;
+using HalfVector __attribute__((vector_size(32))) = std::uint16_t;
+using BitVector __attribute__((vector_size(64))) = std::uint32_t;
 
-static_assert(sizeof(Floats) == kRecurrentLanes * sizeof(float));
+static_assert(sizeof(FloatVector) == kRecurrentLanes * sizeof(float));
 
 constexpr std::size_t kPanelVectors = 4;
 
-[[gnu::always_inline]] inline void loadFloats(const float *from, Floats &to)
+[[gnu::always_inline]] inline void loadFloats(const float *from, FloatVector &to)
 {
     __builtin_memcpy(&to, from, sizeof to);
 }
 
-[[gnu::always_inline]] inline void storeFloats(const Floats &from, float *to)
+[[gnu::always_inline]] inline void storeFloats(const FloatVector &from, float *to)
 {
     __builtin_memcpy(to, &from, sizeof from);
 }
@@ -35,27 +35,27 @@ constexpr std::size_t kWeightBytes = kType == WeightType::F32 ? 4 : 2;
 
 /// bfloat16 of two vectors lie together, element by element, the first one's in the lower half of a word: each is one operation away
 /// from its float32. One that has no other beside it lies alone.
-[[gnu::always_inline]] inline void loadPair(const std::byte *from, Floats &first, Floats &second)
+[[gnu::always_inline]] inline void loadPair(const std::byte *from, FloatVector &first, FloatVector &second)
 {
-    UnsignedWords words;
+    BitVector words;
     __builtin_memcpy(&words, from, sizeof words);
-    const UnsignedWords low = words << 16;
-    const UnsignedWords high = words & 0xFFFF0000U;
+    const BitVector low = words << 16;
+    const BitVector high = words & 0xFFFF0000U;
     __builtin_memcpy(&first, &low, sizeof first);
     __builtin_memcpy(&second, &high, sizeof second);
 }
 
-[[gnu::always_inline]] inline void loadSingle(const std::byte *from, Floats &to)
+[[gnu::always_inline]] inline void loadSingle(const std::byte *from, FloatVector &to)
 {
-    HalfWords narrow;
+    HalfVector narrow;
     __builtin_memcpy(&narrow, from, sizeof narrow);
-    const UnsignedWords wide = __builtin_convertvector(narrow, UnsignedWords) << 16;
+    const BitVector wide = __builtin_convertvector(narrow, BitVector) << 16;
     __builtin_memcpy(&to, &wide, sizeof to);
 }
 
 /// kVectors of a panel's, from one with an even number on.
 template <WeightType kType, std::size_t kVectors>
-[[gnu::always_inline]] inline void loadWeights(const std::byte *from, Floats (&to)[kVectors])
+[[gnu::always_inline]] inline void loadWeights(const std::byte *from, FloatVector (&to)[kVectors])
 {
     constexpr std::size_t kBytes = kRecurrentLanes * kWeightBytes<kType>;
     if constexpr (kType == WeightType::F32) {
@@ -77,7 +77,7 @@ template <WeightType kType, std::size_t kRows, std::size_t kVectors>
                                                 std::size_t column, const std::byte *weights,
                                                 std::size_t width)
 {
-    Floats sums[kRows][kVectors];
+    FloatVector sums[kRows][kVectors];
 #pragma GCC unroll 6
     for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
@@ -90,7 +90,7 @@ template <WeightType kType, std::size_t kRows, std::size_t kVectors>
     for (std::size_t r = 0; r < kRows; ++r)
         data[r] = products.rows[row + r];
     for (std::size_t k = 0; k < products.depth; ++k) {
-        Floats vectors[kVectors];
+        FloatVector vectors[kVectors];
         loadWeights<kType, kVectors>(weights, vectors);
         weights += width * kRecurrentLanes * kWeightBytes<kType>;
 #pragma GCC unroll 6
@@ -166,18 +166,18 @@ void multiplyRowsOf(const RowProducts &products)
 
 /// x = n ln 2 + rest: x becomes e^rest - 1, and power 2^n. Needs: |x| below 88; a NaN stays one in x. The rest, at most half of ln 2,
 /// goes through its Taylor series, whose first term left out is below 1e-8 of the sum.
-[[gnu::always_inline]] inline void splitExponential(Floats &x, Floats &power)
+[[gnu::always_inline]] inline void splitExponential(FloatVector &x, FloatVector &power)
 {
     constexpr float kWhole = 12582912.0F; // 1.5 · 2^23: what is added to it is rounded to a whole number
-    const Floats shifted = x * 1.44269504F + kWhole;
-    const Floats whole = shifted - kWhole;
-    Words bits;
+    const FloatVector shifted = x * 1.44269504F + kWhole;
+    const FloatVector whole = shifted - kWhole;
+    WordVector bits;
     __builtin_memcpy(&bits, &shifted, sizeof bits);
     bits = (bits - 0x4B400000 + 127) << 23; // less the bits of kWhole
     __builtin_memcpy(&power, &bits, sizeof power);
     // ln 2 in two parts, of which the first has so few bits that its product is exact.
-    const Floats rest = x - whole * 0.693359375F + whole * 2.12194440e-4F;
-    Floats series = rest * (1.0F / 5040) + 1.0F / 720;
+    const FloatVector rest = x - whole * 0.693359375F + whole * 2.12194440e-4F;
+    FloatVector series = rest * (1.0F / 5040) + 1.0F / 720;
     series = series * rest + 1.0F / 120;
     series = series * rest + 1.0F / 24;
     series = series * rest + 1.0F / 6;
@@ -185,16 +185,16 @@ void multiplyRowsOf(const RowProducts &products)
     x = series * (rest * rest) + rest;
 }
 
-[[gnu::always_inline]] inline void sigmoidOf(Floats &x)
+[[gnu::always_inline]] inline void sigmoidOf(FloatVector &x)
 {
-    Floats t = -x;
-    const Floats low = Floats{} - 87.0F;
-    const Floats high = Floats{} + 88.0F;
-    const Floats infinite = Floats{} + std::numeric_limits<float>::infinity();
+    FloatVector t = -x;
+    const FloatVector low = FloatVector{} - 87.0F;
+    const FloatVector high = FloatVector{} + 88.0F;
+    const FloatVector infinite = FloatVector{} + std::numeric_limits<float>::infinity();
     const auto isLarge = t > high;
     t = t < low ? low : t;
     t = isLarge ? high : t;
-    Floats power;
+    FloatVector power;
     splitExponential(t, power);
     t = t * power + power;
     t = isLarge ? infinite : t;
@@ -202,18 +202,18 @@ void multiplyRowsOf(const RowProducts &products)
 }
 
 /// By (e^2x - 1) / (e^2x + 1), whose numerator is as exact for small x as for large.
-[[gnu::always_inline]] inline void tanhOf(Floats &x)
+[[gnu::always_inline]] inline void tanhOf(FloatVector &x)
 {
-    Words bits;
+    WordVector bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
-    const Words sign = bits & std::numeric_limits<std::int32_t>::min();
+    const WordVector sign = bits & std::numeric_limits<std::int32_t>::min();
     bits &= std::numeric_limits<std::int32_t>::max();
-    Floats t;
+    FloatVector t;
     __builtin_memcpy(&t, &bits, sizeof t);
-    const Floats high = Floats{} + 10.0F; // where it is 1 in float32
+    const FloatVector high = FloatVector{} + 10.0F; // where it is 1 in float32
     t = t > high ? high : t;
     t = t + t;
-    Floats power;
+    FloatVector power;
     splitExponential(t, power);
     t = t * power + (power - 1.0F);
     t = t / (t + 2.0F);
@@ -222,13 +222,13 @@ void multiplyRowsOf(const RowProducts &products)
     __builtin_memcpy(&x, &bits, sizeof x);
 }
 
-[[gnu::always_inline]] inline void eluOf(Floats &x, float alpha)
+[[gnu::always_inline]] inline void eluOf(FloatVector &x, float alpha)
 {
-    const Floats low = Floats{} - 87.0F;
-    const Floats zero{};
-    Floats t = x < low ? low : x;
+    const FloatVector low = FloatVector{} - 87.0F;
+    const FloatVector zero{};
+    FloatVector t = x < low ? low : x;
     t = t > zero ? zero : t;
-    Floats power;
+    FloatVector power;
     splitExponential(t, power);
     t = (t * power + (power - 1.0F)) * alpha;
     x = x >= zero ? x : t;
@@ -249,24 +249,24 @@ struct ApplyFunction
     {
         const auto alpha = static_cast<float>(function->alpha);
         const auto beta = static_cast<float>(function->beta);
-        const Floats zero{};
+        const FloatVector zero{};
         const auto each = [&](auto &&apply) __attribute__((always_inline))
         {
             eachVector(limit, values, count, apply);
         };
         // clang-format off
         switch (function->kind) {
-        case Kind::Tanh: return each([](Floats &x) __attribute__((always_inline)) { tanhOf(x); });
-        case Kind::Sigmoid: return each([](Floats &x) __attribute__((always_inline)) { sigmoidOf(x); });
-        case Kind::Relu: return each([&](Floats &x) __attribute__((always_inline)) { x = x < zero ? zero : x; });
-        case Kind::Affine: return each([&](Floats &x) __attribute__((always_inline)) { x = x * alpha + beta; });
-        case Kind::LeakyRelu: return each([&](Floats &x) __attribute__((always_inline)) { x = x >= zero ? x : x * alpha; });
-        case Kind::ThresholdedRelu: return each([&](Floats &x) __attribute__((always_inline)) { x = x > zero + alpha ? x : zero; });
-        case Kind::ScaledTanh: return each([&](Floats &x) __attribute__((always_inline)) { x = x * beta; tanhOf(x); x = x * alpha; });
-        case Kind::HardSigmoid: return each([&](Floats &x) __attribute__((always_inline)) { x = x * alpha + beta; x = x < zero ? zero : x; x = x > zero + 1.0F ? zero + 1.0F : x; });
-        case Kind::Elu: return each([&](Floats &x) __attribute__((always_inline)) { eluOf(x, alpha); });
-        case Kind::Softsign: return each([&](Floats &x) __attribute__((always_inline)) { const Floats size = x < zero ? -x : x; x = x / (size + 1.0F); });
-        case Kind::Softplus: return each([&](Floats &x) __attribute__((always_inline)) { for (std::size_t i = 0; i < kRecurrentLanes; ++i) x[i] = softplusOf(x[i]); });
+        case Kind::Tanh: return each([](FloatVector &x) __attribute__((always_inline)) { tanhOf(x); });
+        case Kind::Sigmoid: return each([](FloatVector &x) __attribute__((always_inline)) { sigmoidOf(x); });
+        case Kind::Relu: return each([&](FloatVector &x) __attribute__((always_inline)) { x = x < zero ? zero : x; });
+        case Kind::Affine: return each([&](FloatVector &x) __attribute__((always_inline)) { x = x * alpha + beta; });
+        case Kind::LeakyRelu: return each([&](FloatVector &x) __attribute__((always_inline)) { x = x >= zero ? x : x * alpha; });
+        case Kind::ThresholdedRelu: return each([&](FloatVector &x) __attribute__((always_inline)) { x = x > zero + alpha ? x : zero; });
+        case Kind::ScaledTanh: return each([&](FloatVector &x) __attribute__((always_inline)) { x = x * beta; tanhOf(x); x = x * alpha; });
+        case Kind::HardSigmoid: return each([&](FloatVector &x) __attribute__((always_inline)) { x = x * alpha + beta; x = x < zero ? zero : x; x = x > zero + 1.0F ? zero + 1.0F : x; });
+        case Kind::Elu: return each([&](FloatVector &x) __attribute__((always_inline)) { eluOf(x, alpha); });
+        case Kind::Softsign: return each([&](FloatVector &x) __attribute__((always_inline)) { const FloatVector size = x < zero ? -x : x; x = x / (size + 1.0F); });
+        case Kind::Softplus: return each([&](FloatVector &x) __attribute__((always_inline)) { for (std::size_t i = 0; i < kRecurrentLanes; ++i) x[i] = softplusOf(x[i]); });
         }
         // clang-format on
     }
@@ -276,10 +276,10 @@ private:
     [[gnu::always_inline]] static void eachVector(float limit, float *values, std::size_t count,
                                                   const Apply &apply)
     {
-        const Floats high = Floats{} + limit;
-        const Floats low = -high;
+        const FloatVector high = FloatVector{} + limit;
+        const FloatVector low = -high;
         for (std::size_t i = 0; i < count; i += kRecurrentLanes) {
-            Floats x;
+            FloatVector x;
             loadFloats(values + i, x);
             x = x > high ? high : x; // a NaN stays
             x = x < low ? low : x;
@@ -294,9 +294,9 @@ struct AddProducts
     [[gnu::always_inline]] static void run(const float *a, const float *b, float *sums, std::size_t count)
     {
         for (std::size_t i = 0; i < count; i += kRecurrentLanes) {
-            Floats x;
-            Floats y;
-            Floats sum;
+            FloatVector x;
+            FloatVector y;
+            FloatVector sum;
             loadFloats(a + i, x);
             loadFloats(b + i, y);
             loadFloats(sums + i, sum);
@@ -311,8 +311,8 @@ struct MultiplyEach
     [[gnu::always_inline]] static void run(const float *a, const float *b, float *results, std::size_t count)
     {
         for (std::size_t i = 0; i < count; i += kRecurrentLanes) {
-            Floats x;
-            Floats y;
+            FloatVector x;
+            FloatVector y;
             loadFloats(a + i, x);
             loadFloats(b + i, y);
             x *= y;
@@ -327,10 +327,10 @@ struct RenewCell
                                            float *cell, std::size_t count)
     {
         for (std::size_t i = 0; i < count; i += kRecurrentLanes) {
-            Floats in;
-            Floats kept;
-            Floats added;
-            Floats now;
+            FloatVector in;
+            FloatVector kept;
+            FloatVector added;
+            FloatVector now;
             loadFloats(input + i, in);
             loadFloats(fresh + i, added);
             loadFloats(cell + i, now);
@@ -349,9 +349,9 @@ struct RenewHidden
                                            std::size_t count)
     {
         for (std::size_t i = 0; i < count; i += kRecurrentLanes) {
-            Floats kept;
-            Floats added;
-            Floats now;
+            FloatVector kept;
+            FloatVector added;
+            FloatVector now;
             loadFloats(update + i, kept);
             loadFloats(fresh + i, added);
             loadFloats(hidden + i, now);

@@ -10,7 +10,7 @@ namespace halftone::backends::reference {
 namespace {
 
 /// Counts a negative index from the end. false: it lies outside the extent
-bool settle(std::int64_t &index, std::int64_t extent)
+bool settlePlace(std::int64_t &index, std::int64_t extent)
 {
     if (index < -extent || index >= extent)
         return false;
@@ -18,7 +18,7 @@ bool settle(std::int64_t &index, std::int64_t extent)
     return true;
 }
 
-Error outside(std::int64_t index, std::int64_t extent)
+Error outsideExtent(std::int64_t index, std::int64_t extent)
 {
     return badInput("input 1", "index " + std::to_string(index),
                     std::to_string(-extent) + " to " + std::to_string(extent - 1));
@@ -61,8 +61,8 @@ Result<std::vector<std::int64_t>> offsetsAlong(const RawArrays &arrays, std::int
         std::int64_t base = walk.offset(0);
         for (std::size_t k = 0; k < walk.rowLength(); ++k, ++i, base += walk.step(0)) {
             std::int64_t index = offsets[i];
-            if (!settle(index, data[axis]))
-                return outside(index, data[axis]);
+            if (!settlePlace(index, data[axis]))
+                return outsideExtent(index, data[axis]);
             offsets[i] = base + index * along;
         }
     }
@@ -81,8 +81,8 @@ Result<std::vector<std::int64_t>> offsetsOfTuples(const RawArrays &arrays, std::
     for (std::size_t i = 0; i < offsets.size(); ++i) {
         for (std::size_t k = 0; k < named; ++k) {
             std::int64_t index = indices[i * named + k];
-            if (!settle(index, data[batchAxes + k]))
-                return outside(index, data[batchAxes + k]);
+            if (!settlePlace(index, data[batchAxes + k]))
+                return outsideExtent(index, data[batchAxes + k]);
             offsets[i] += index * strides[batchAxes + k];
         }
     }
@@ -158,7 +158,7 @@ Result<void> move(const ops::GatherTuples &op, const RawArrays &arrays)
                             "the first " + std::to_string(batchAxes) + " extents of input 0");
     HALFTONE_TRY(const std::vector<std::int64_t> offsets, offsetsOfTuples(arrays, batchAxes));
     const std::size_t batches = extent(data, 0, batchAxes);
-    const std::size_t ofBatch = batches == 0 ? 0 : offsets.size() / batches;
+    const std::size_t ofBatch = std::max<std::size_t>(batches == 0 ? 0 : offsets.size() / batches, 1);
     const std::size_t step = extent(data, batchAxes, data.size());
     const std::size_t run = offsets.empty() ? 0 : arrays.outCount(0) / offsets.size() * arrays.elementSize();
     for (std::size_t i = 0; i < offsets.size() && run > 0; ++i) {
