@@ -70,6 +70,7 @@ public:
         , m_termOfOutput(m_plan.value.size(), kFixed)
         , m_matters(m_plan.value.size(), false)
         , m_termOfHead(m_plan.headReads.size(), kFixed)
+        , m_isHandedWide(m_plan.value.size(), false)
         , m_problem(problem)
     {
         if (context.clock != nullptr && level.shapes != nullptr)
@@ -101,6 +102,7 @@ private:
     DType typeNow(NodeId id) const;
     bool mayTake(NodeId id, DType type, DType now, Moves moves);
     bool isThereInTarget(NodeId id);
+    bool isWide(const Entry &value) const;
     bool readsWideParameter(NodeId id) const;
     void addChoice(NodeId id);
     void addFlow(Flow &flow);
@@ -130,6 +132,7 @@ private:
     std::vector<bool>
         m_matters; ///< by output: choices give or read it; the others cost the same whatever is chosen
     std::vector<Term> m_termOfHead; ///< of the ports that heads of a body give
+    std::vector<bool> m_isHandedWide; ///< by output: a variable of a body that stands for one that isWide()
     std::vector<bool> m_isReadHalf; ///< by output: an operator that has no choice reads it in the target type
     std::vector<bool> m_isReadElse; ///< by output: somebody else reads it
     std::vector<bool> m_isReadOtherwise; ///< by output: in the half that is not the target
@@ -248,15 +251,21 @@ bool Poser::isThereInTarget(NodeId id)
     return true;
 }
 
+/// A variable of the whole graph that stays float32 in storage, also where a body is handed it.
+bool Poser::isWide(const Entry &value) const
+{
+    const std::uint32_t output = m_plan.output(value);
+    if (!m_source.isVariable(value.node) || m_level.storable[value.node])
+        return false;
+    return m_termOfOutput[output] == kFixed ? m_plan.native[output] == DType::F32 : m_isHandedWide[output];
+}
+
 /// A widest operator whose parameter stays float32 in storage may as well count it as the float32 that it is.
 bool Poser::readsWideParameter(NodeId id) const
 {
     return m_assignment.requested(id) == Request::Widest
-        && std::ranges::any_of(m_source.inputs(id), [this](const Entry &entry) {
-               const Entry &value = m_plan.valueOf(entry);
-               return m_source.isVariable(value.node) && !m_level.storable[value.node]
-                   && m_termOfOutput[m_plan.output(value)] == kFixed && m_plan.nativeOf(entry) == DType::F32;
-           });
+        && std::ranges::any_of(m_source.inputs(id),
+                               [this](const Entry &entry) { return isWide(m_plan.valueOf(entry)); });
 }
 
 /// May it compute in `type`, as far as it alone is concerned?
@@ -356,6 +365,7 @@ void Poser::addFlow(Flow &flow)
             const std::uint32_t output = body.m_plan.firstOutput[tie.variable];
             body.m_termOfOutput[output] = term;
             body.m_matters[output] = term != kFixed;
+            body.m_isHandedWide[output] = isWide(m_plan.valueOf(inputs[tie.input]));
         }
         for (std::size_t k = 0; k < body.m_termOfHead.size(); ++k) {
             const std::uint32_t port = given.portOfHead(b, k);

@@ -43,6 +43,7 @@ public:
         : m_level(level)
         , m_graph(*level.graph)
         , m_control(control)
+        , m_target(settings.target)
         , m_mode(settings.mode)
         , m_flow(flow)
     {
@@ -63,6 +64,7 @@ public:
             if (m_flow.outputPort[k] == TypedFlow::kNoPort && isGiven(k))
                 m_flow.outputPort[k] = add(m_level.plan.original[m_level.plan.firstOutput[m_flow.node] + k]);
         bindLists();
+        bindOtherHalf();
         if (m_mode == policy::Mode::Tvm)
             bindForTvm();
         findRunningSums();
@@ -87,6 +89,7 @@ private:
     }
 
     void bindLists();
+    void bindOtherHalf();
     void bindForTvm();
     void findRunningSums();
     bool isRunningSum(std::size_t body, const BodyBinding::Carried &carried) const;
@@ -94,6 +97,7 @@ private:
     const TypedLevel &m_level;
     const graph::Graph &m_graph;
     const ops::ControlFlow &m_control;
+    DType m_target;
     policy::Mode m_mode;
     TypedFlow &m_flow;
 };
@@ -118,6 +122,14 @@ void PortFinder::bindLists()
                     bind(port);
             }
     }
+}
+
+/// What is in the 16-bit type that is not asked for stays in it.
+void PortFinder::bindOtherHalf()
+{
+    for (FlowPort &port : m_flow.ports)
+        if (port.original != DType::F32 && port.original != m_target)
+            port.isFree = false;
 }
 
 /// Mode tvm only casts outside what comes in: what is the same in every step, or comes in the target type anyway.
