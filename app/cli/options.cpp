@@ -95,9 +95,13 @@ void RangeOptions::addTo(Command &command)
                 "Ranges of int8 operators, as written by 'calibrate --out' (default: measured on --inputs)")
         .type("T.json");
     command
-        .option("--calib", &method,
-                "Method for ranges measured on --inputs: minmax, entropy, percentile or mse (default: mse)")
-        .oneOf({"minmax", "entropy", "percentile", "mse"})
+        .option(
+            "--calib", &method,
+            "Method for ranges measured on --inputs: minmax, entropy, percentile, mse or output, which takes "
+            "for each tensor whichever of minmax and mse costs less at the outputs of the layers that read "
+            "it "
+            "(default: output)")
+        .oneOf({"minmax", "entropy", "percentile", "mse", "output"})
         .type("METHOD");
 }
 

@@ -49,13 +49,14 @@ Result<void> takeOptions(QuantizeOptions &options)
         return badCall("--table", "together with --inputs or --calib",
                        "the table alone: it holds the ranges");
     if (options.calib.empty())
-        options.calib = hasTable || hasData ? "mse" : "none";
+        options.calib = hasTable || hasData ? "output" : "none";
     if (options.calib != "none" && !hasTable && !hasData)
         return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
     if (options.settings.correctsBiases && (!hasData || options.calib == "none"))
         return badCall("--correct-biases", hasData ? "--calib none" : "no data",
                        "--inputs F.npz|DIR and a method: mean errors are measured with calibrated ranges");
     quantize.isCalibrated = options.calib != "none";
+    calibrate.weighsOutputs = options.calib == "output";
     if (quantize.isCalibrated)
         calibrate.threshold.method
             = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
@@ -221,8 +222,12 @@ void addQuantize(Parser &app, Action &chosen)
                                    const char *help) {
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
-    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
-           "Method for ranges measured on --inputs: none, naive, entropy, percentile or mse (default: mse)");
+    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
+           "Method for ranges measured on --inputs: none, naive, entropy, percentile, mse or output, which "
+           "takes for "
+           "each tensor whichever of naive and mse costs less at the outputs of the layers that read it "
+           "(default: "
+           "output)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"},
            "Type of activations: int8, uint8 or auto (default: auto)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
