@@ -116,6 +116,16 @@ int wanted(std::uint32_t opset)
     return static_cast<int>(std::min<std::uint32_t>(opset, std::numeric_limits<int>::max()));
 }
 
+/// What was done where nothing says what to convert to.
+std::string copiedText(bool isOfOtherFormat, const std::optional<dialect::Raised> &raised)
+{
+    const std::string done = raised ? "raised to " + std::string(dialect::of(raised->graph).version())
+        : isOfOtherFormat           ? std::string("written in the other format")
+                                    : std::string("copied as it is");
+    return done
+        + ", in its own types: without --target, a policy or another of its options nothing is converted";
+}
+
 /// A model that nothing is asked of is written as it was read, or as the same in another format.
 Result<void> writeAsRead(session::Session &session, const io::ModelOutput &output,
                          const ConvertOptions &options)
@@ -125,15 +135,20 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
     graph::Model model = session.source().model;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, tensor::DType::Unknown, opset));
     if (raised)
-        model.graph = std::move(raised->graph);
+        model.graph = raised->graph;
     HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output, policy.inputDtypes));
     if (options.json) {
-        printJson(
-            Json{{"written", written}, {"casts", 0}, {"nodes", Json::array()}, {"params", Json::array()}});
+        printJson(Json{{"written", written},
+                       {"copied", true},
+                       {"target", nullptr},
+                       {"casts", 0},
+                       {"nodes", Json::array()},
+                       {"params", Json::array()}});
         return {};
     }
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
+    print(copiedText(session.source().onnx.has_value() != output.isOnnx(), raised) + '\n');
     return {};
 }
 
@@ -207,6 +222,9 @@ void addConvert(Parser &app, Action &chosen)
     Command command = app.command("convert", "Convert a model to mixed precision and write it");
     options->model.addTo(command);
     options->policy.addTo(command);
+    command.get("--target")
+        .describe("float16 (fp16, half) or bfloat16 (bf16); default float16. An ONNX model that "
+                  "neither this nor another option of the policy is given for is copied as it is");
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);
