@@ -98,8 +98,10 @@ void RangeOptions::addTo(Command &command)
         .type("T.json");
     command
         .option("--calib", &method,
-                "How ranges come from --inputs: minmax, entropy, percentile or mse (default)")
-        .oneOf({"minmax", "entropy", "percentile", "mse"})
+                "How ranges come from --inputs: minmax, entropy, percentile, mse or output (default; of "
+                "minmax and mse, for each "
+                "tensor, the one that costs less at the outputs of the layers that read it)")
+        .oneOf({"minmax", "entropy", "percentile", "mse", "output"})
         .type("METHOD");
 }
 

@@ -49,13 +49,14 @@ Result<void> takeOptions(QuantizeOptions &options)
         return badCall("--table", "together with --inputs or --calib",
                        "the table alone: it holds the ranges");
     if (options.calib.empty())
-        options.calib = hasTable || hasData ? "mse" : "none";
+        options.calib = hasTable || hasData ? "output" : "none";
     if (options.calib != "none" && !hasTable && !hasData)
         return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
     if (options.settings.correctsBiases && (!hasData || options.calib == "none"))
         return badCall("--correct-biases", hasData ? "--calib none" : "no data",
                        "--inputs F.npz|DIR and a method: mean errors are measured with calibrated ranges");
     quantize.isCalibrated = options.calib != "none";
+    calibrate.weighsOutputs = options.calib == "output";
     if (quantize.isCalibrated)
         calibrate.threshold.method
             = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
@@ -220,8 +221,10 @@ void addQuantize(Parser &app, Action &chosen)
                                    const char *help) {
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
-    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
-           "none, naive, entropy, percentile or mse (default with --inputs)");
+    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
+           "none, naive, entropy, percentile, mse or output (default with --inputs; of naive and mse, for "
+           "each tensor, the one "
+           "that costs less at the outputs of the layers that read it)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
            "Of MXNet models onednn (default; fused operators) or plain, of ONNX models qdq (default; pairs) "

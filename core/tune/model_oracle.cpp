@@ -112,6 +112,8 @@ struct ModelOracle::State
         options.backend = task.compare.backend;
         options.threads = task.compare.threads;
         options.rangesOnly = true;
+        options.weighsOutputs = true;
+        options.threshold.codes = calibration::CodeType::Auto;
         HALFTONE_TRY(jobs::CalibrateOutcome outcome,
                      jobs::calibrateModel(task.source->model, task.source->modelPath, options, progress));
         ranges = std::make_shared<jobs::RangeCache>(
