@@ -223,11 +223,8 @@ void addQuantize(Parser &app, Action &chosen)
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
-           "Method for ranges measured on --inputs: none, naive, entropy, percentile, mse or output, which "
-           "takes for "
-           "each tensor whichever of naive and mse costs less at the outputs of the layers that read it "
-           "(default: "
-           "output)");
+           "Method for ranges measured on --inputs: none, naive, entropy, percentile, mse or output: "
+           "naive or mse for each tensor, by the error at the layers that read it (default: output)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"},
            "Type of activations: int8, uint8 or auto (default: auto)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},

@@ -209,11 +209,12 @@ private:
         const NodeId counterpart = m_models.counterpart[value.node];
         if (counterpart == kNoNode)
             return {};
-        HALFTONE_TRY(std::vector<Tensor> values, shown(value, value.node));
         if (const auto *there = ofOther.find(counterpart); there != nullptr) {
+            HALFTONE_TRY(const std::vector<Tensor> values, own(value.outputs));
             m_rows.of(value.node).addCumulative(values, *there);
             ofOther.read(counterpart);
         } else {
+            HALFTONE_TRY(std::vector<Tensor> values, shown(value, value.node));
             ofReference.put(value.node, std::move(values), 1);
         }
         return {};
@@ -224,7 +225,7 @@ private:
         const auto found = m_answersTo.find(value.node);
         if (found == m_answersTo.end())
             return {};
-        HALFTONE_TRY(std::vector<Tensor> values, shown(value, found->second.front()));
+        HALFTONE_TRY(const std::vector<Tensor> values, own(value.outputs)); // with the ranges of codes
         std::size_t toCome = 0;
         for (const NodeId node : found->second) {
             if (const auto *there = ofReference.find(node); there != nullptr) {
@@ -234,8 +235,10 @@ private:
                 ++toCome;
             }
         }
-        if (toCome > 0)
-            ofOther.put(value.node, std::move(values), toCome);
+        if (toCome > 0) {
+            HALFTONE_TRY(std::vector<Tensor> kept, shown(value, found->second.front()));
+            ofOther.put(value.node, std::move(kept), toCome);
+        }
         return {};
     }
 
