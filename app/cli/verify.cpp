@@ -231,10 +231,10 @@ void addVerify(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<VerifyOptions>();
     Command command = app.command(
-        "verify", "What a converted model's operators compute in, and whether that was requested");
+        "verify", "Show the types a model's operators compute in and whether they match the policy");
     options->model.addTo(command);
     options->policy.addTo(command);
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return verify(*options, stop); };
     });

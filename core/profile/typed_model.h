@@ -5,6 +5,7 @@
 #include "core/base/result.h"
 #include "core/infer/typed_model.h"
 #include "core/policy/policy.h"
+#include "core/profile/model_inputs.h"
 
 #include <cstddef>
 #include <vector>
@@ -15,9 +16,11 @@ namespace halftone::profile {
 /// known   of variables; with those of the parameters enough of them to tell all the others
 /// policy  by which the model was converted: it knows which variables are data and in which types they come
 /// Where operators are what values of inputs say, the model is gone through once for that (trace()).
+/// given   an example: what it is traced and to be timed with
 /// fails   BadInput for types or shapes that contradict each other (where = the node)
 Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
-                                     const policy::Policy &policy, const Progress &progress = {});
+                                     const policy::Policy &policy, const Progress &progress = {},
+                                     const GivenInputs &given = {});
 
 /// Layers whose times say nothing, since the backend emulates their type.
 struct EmulatedLayers

@@ -42,6 +42,9 @@ SEQUENCES = {"SequenceConstruct": "T{}... -> T", "SequenceInsert": "T{}, T, ?{in
              "SequenceErase": "T{}, ?{int32|int64} -> T", "SplitToSequence": "T{}, ?{int32|int64} -> T", "ConcatFromSequence": "T{} -> T",
              "SequenceEmpty": "-> D", "Optional": "T{} -> T", "OptionalGetElement": "T{} -> T"}
 
+# Classes that are no longer those of CLASSES.json: recurrent layers compute in bfloat16 here, with sums and states in float32.
+CHANGED = {op: {"bf16": "target"} for op in ("GRU", "LSTM", "RNN")}
+
 # What a conversion may choose where the type rule allows more: type variables that are one then, or a rule. Kernels of attention take queries, keys and values of
 # one type only; ONNX Runtime (1.32) computes the function body that ONNX gives for RMSNormalization, which multiplies both inputs as they are, and that of
 # MeanVarianceNormalization adds constants in float32 whatever the data are.
@@ -137,7 +140,7 @@ def main():
         if schema.domain or schema.support_level == defs.OpSchema.SupportType.EXPERIMENTAL:
             continue
         op = table.setdefault(schema.name, {})
-        known = classes.get(schema.name, {})
+        known = {**classes.get(schema.name, {}), **CHANGED.get(schema.name, {})}
         for key in ("fp16", "bf16", "reason"):
             if key in known:
                 op[key] = known[key]
