@@ -64,7 +64,7 @@ def vectorizer(d):
 def trees(op):
     """Two trees of a root and two leaves each; every leaf weighs all classes, as exporters write them."""
     def draw(d):
-        w, classes = d.integer(1, 3), d.integer(2, 3)
+        w, classes = d.integer(1, 3), 3  # of two, ONNX Runtime gives the places as labels
         modes = [d.choice(("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GT", "BRANCH_GTE")), "LEAF", "LEAF"] * 2
         prefix = "target" if op == "TreeEnsembleRegressor" else "class"
         leaves = [(tree, leaf, k) for tree in (0, 1) for leaf in (1, 2) for k in range(classes)]
@@ -75,7 +75,7 @@ def trees(op):
         if op == "TreeEnsembleRegressor":
             attrs |= {"n_targets": classes} | d.some(aggregate_function=d.choice(("SUM", "AVERAGE", "MIN", "MAX")), base_values=[0.5] * classes)
         else:
-            attrs |= {"classlabels_int64s": [3, 5, 9][:classes]} | d.some(post_transform=d.choice(("NONE", "SOFTMAX", "LOGISTIC")))
+            attrs |= {"classlabels_int64s": [3, 5, 9]} | d.some(post_transform=d.choice(("NONE", "SOFTMAX", "LOGISTIC")))
         d.node(op, [rows(d, w)], 1 if op == "TreeEnsembleRegressor" else 2, domain=ML, **attrs)
     return draw
 
