@@ -24,6 +24,8 @@
 namespace halftone::cli {
 namespace {
 
+constexpr std::size_t kAttempts = 4; ///< to measure while the machine has other work
+
 struct ProfileOptions
 {
     ModelOptions model;
@@ -161,7 +163,8 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
             knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
-                                            static_cast<std::size_t>(options.repeats)};
+                                            static_cast<std::size_t>(options.repeats), false, false,
+                                            kAttempts};
     HALFTONE_TRY(const infer::TypedModel wanted,
                  profile::typedModel(std::move(model), knownHere, policy, progress(stop)));
     warnOfEmulation(wanted, result.backend);
@@ -217,17 +220,22 @@ std::string inWords(const profile::Versus &versus)
         + fixed(versus.ci95[1], versus.ci95[0] > 1 ? ": slower)" : ")");
 }
 
+/// "the machine was busy, in each of 4 measurements (median …"
 void tellDisturbance(const Profile &profile)
 {
     const profile::Latency &latency = profile.latency;
+    const auto attempts = [](std::size_t count) {
+        return count > 1 ? ", in each of " + std::to_string(count) + " measurements" : std::string();
+    };
+    std::string text;
     if (profile::isDisturbed(latency))
-        std::fprintf(
-            stderr,
-            "note: the machine was busy (median %.3f ms, fastest run %.3f ms): these times are unreliable\n",
-            latency.medianMs, latency.minMs);
+        text = "note: the machine was busy" + attempts(latency.attempts) + " (median "
+            + fixed(latency.medianMs, " ms, fastest run ") + fixed(latency.minMs, " ms, 95 % below ")
+            + fixed(latency.p95Ms, " ms): these times are unreliable\n");
     else if (profile.versus && profile.versus->isDisturbed)
-        std::fputs("note: the machine was busy during the runs in turns: their ratio is unreliable\n",
-                   stderr);
+        text = "note: the machine was busy during the runs in turns" + attempts(profile.versus->attempts)
+            + ": their ratio is unreliable\n";
+    std::fputs(text.c_str(), stderr);
 }
 
 /// "53 planned, 55 launched as one graph"
@@ -255,6 +263,8 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     head.add({"latency",
               "median " + fixed(latency.medianMs, " ms") + ", min " + fixed(latency.minMs, " ms")
                   + ", 95 % below " + fixed(latency.p95Ms, " ms")});
+    if (profile::isDisturbed(latency))
+        head.add({"reliable", "no: the machine was busy"});
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
     head.add({"memory", humanBytes(latency.peakBytes)});

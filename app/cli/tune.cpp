@@ -187,8 +187,14 @@ Result<void> writeFront(const tune::Front &front, const tune::TuneTask &task, co
 
 void printFront(const tune::Front &front, const TuneOptions &options)
 {
-    Table table({"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"});
-    for (const std::size_t k : front.best()) {
+    const std::vector<std::size_t> best = front.best();
+    const bool isDisturbed = std::ranges::any_of(
+        best, [&front](std::size_t k) { return front.points[k].measured->isDisturbed; });
+    std::vector<std::string> titles{"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"};
+    if (isDisturbed)
+        titles.emplace_back("timing");
+    Table table(titles);
+    for (const std::size_t k : best) {
         const tune::Point &point = front.points[k];
         const tune::Measurement &measured = *point.measured;
         std::size_t lowered = 0;
@@ -197,11 +203,16 @@ void printFront(const tune::Front &front, const TuneOptions &options)
             tunable += front.groups[group].isTunable ? 1 : 0;
             lowered += front.groups[group].isTunable && point.labels[group] != tune::Label::Float32 ? 1 : 0;
         }
-        table.add({formatted("%.3f", measured.milliseconds), formatted("%.3f", measured.ratio),
-                   std::isinf(measured.sqnrDb) ? "exact" : formatted("%.1f", measured.sqnrDb),
-                   measured.top1 ? formatted("%.2f %%", 100 * *measured.top1) : "-",
-                   std::to_string(lowered) + " of " + std::to_string(tunable) + " groups",
-                   std::string(tune::nameOf(point.origin))});
+        std::vector<std::string> row{formatted("%.3f", measured.milliseconds),
+                                     formatted("%.3f", measured.ratio),
+                                     std::isinf(measured.sqnrDb) ? "exact"
+                                                                 : formatted("%.1f", measured.sqnrDb),
+                                     measured.top1 ? formatted("%.2f %%", 100 * *measured.top1) : "-",
+                                     std::to_string(lowered) + " of " + std::to_string(tunable) + " groups",
+                                     std::string(tune::nameOf(point.origin))};
+        if (isDisturbed)
+            row.emplace_back(measured.isDisturbed ? "machine was busy: unreliable" : "quiet");
+        table.add(std::move(row));
     }
     Table head;
     head.add({"measured",
@@ -220,6 +231,22 @@ void printFront(const tune::Front &front, const TuneOptions &options)
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
+}
+
+void tellDisturbance(const tune::Front &front)
+{
+    if (!front.isDisturbed())
+        return;
+    const std::vector<std::size_t> best = front.best();
+    const auto points = static_cast<std::size_t>(std::ranges::count_if(
+        best, [&front](std::size_t k) { return front.points[k].measured->isDisturbed; }));
+    std::string text = "note: the machine was busy, also when times were measured again: ";
+    if (points > 0)
+        text += "the times of " + counted(points, "point", "points") + " are unreliable";
+    if (front.areLayersDisturbed)
+        text += std::string(points > 0 ? ", and so are" : "unreliable are")
+            + " the times of layers by which the search chose";
+    std::fputs((text + '\n').c_str(), stderr);
 }
 
 Result<std::vector<std::string>> writePicked(session::Session &session, const policy::Policy &policy,
@@ -314,6 +341,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
             for (const std::string &path : written)
                 print("wrote " + printable(path) + '\n');
     }
+    tellDisturbance(front);
     if (options.json)
         printJson(json);
     else

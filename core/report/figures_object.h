@@ -41,10 +41,11 @@ inline OrderedJson latencyObject(const profile::Latency &latency)
         if (layer.limitUs)
             layers.back()["limit_us"] = *layer.limitUs;
     }
-    OrderedJson object{{"median_ms", latency.medianMs},  {"min_ms", latency.minMs},
-                       {"p95_ms", latency.p95Ms},        {"layers", std::move(layers)},
-                       {"casts_us", latency.castsUs},    {"sum_of_layers_ms", latency.sumOfLayersMs},
-                       {"peak_bytes", latency.peakBytes}};
+    OrderedJson object{{"median_ms", latency.medianMs},   {"min_ms", latency.minMs},
+                       {"p95_ms", latency.p95Ms},         {"layers", std::move(layers)},
+                       {"casts_us", latency.castsUs},     {"sum_of_layers_ms", latency.sumOfLayersMs},
+                       {"peak_bytes", latency.peakBytes}, {"disturbed", profile::isDisturbed(latency)},
+                       {"attempts", latency.attempts}};
     if (latency.limitMs)
         object["limit_ms"] = *latency.limitMs;
     if (latency.deviceMs)
