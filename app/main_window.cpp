@@ -246,7 +246,7 @@ void MainWindow::showSource()
         return m_centre->source()->hide();
     if (state.kind == Kind::Changed) {
         m_centre->source()->showNotice(
-            tr("%1 has changed since it was read. What is shown is of what was read.").arg(file),
+            tr("%1 has changed since it was read. The window still shows what was read.").arg(file),
             tr("Reload"));
         m_centre->source()->offerOther(tr("Keep What Was Read"));
         return log(tr("%1 has changed since it was read").arg(file));
