@@ -76,7 +76,7 @@ public:
 
     Result<Room> add(const interpret::Feed &feed, const Progress &progress)
     {
-        m_fixed = interpret::feedBytes(feed);
+        m_fixed = interpret::feedBytes(feed) + m_rows.bytes(m_settings.isolated);
         m_heads = {};
         // A pass through one model costs 1: both in step 2, a layer at a time about half a pass for each.
         constexpr double kInStep = 2;
@@ -315,7 +315,7 @@ private:
     LayerRows m_rows;
     OutputRows m_outputs;
     Heads m_heads;
-    std::size_t m_fixed = 0; ///< bytes of the batch's inputs
+    std::size_t m_fixed = 0; ///< bytes of the batch's inputs, and of figures
     std::size_t m_peak = 0;
 };
 

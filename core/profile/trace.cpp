@@ -41,8 +41,9 @@ bool waits(const ops::Operator &op)
 class Tracer
 {
 public:
-    explicit Tracer(infer::TypedModel &typed)
+    Tracer(infer::TypedModel &typed, const interpret::RunLimits &limits)
         : m_typed(typed)
+        , m_limits(limits)
         , m_graph(typed.model.graph)
         , m_isFed(m_graph.nodeCount(), false)
     {
@@ -117,7 +118,7 @@ private:
                       }));
         std::vector<Tensor> outputs;
         if (m_isFed[id] && !computesAll) {
-            if (waits(op) || !node.subgraphs.empty())
+            if (waits(op))
                 return false;
             HALFTONE_TRY(auto standIns, standInsFor(execution.outputsOf(id)));
             if (!standIns)
@@ -125,7 +126,7 @@ private:
             outputs = *standIns;
             execution.give(std::move(*standIns));
         } else {
-            HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress));
+            HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress, m_limits));
             outputs.assign(value.outputs.begin(), value.outputs.end());
         }
         take(id, op, std::move(outputs));
@@ -163,6 +164,7 @@ private:
     }
 
     infer::TypedModel &m_typed;
+    interpret::RunLimits m_limits;
     const graph::Graph &m_graph;
     std::vector<bool> m_isFed; ///< by NodeId: its value hangs on what is fed
 };
@@ -189,9 +191,9 @@ bool needsTrace(const infer::TypedModel &typed)
     return isOpen;
 }
 
-Result<void> trace(infer::TypedModel &typed, const Progress &progress)
+Result<void> trace(infer::TypedModel &typed, const Progress &progress, const interpret::RunLimits &limits)
 {
-    return Tracer(typed).run(progress);
+    return Tracer(typed, limits).run(progress);
 }
 
 } // namespace halftone::profile

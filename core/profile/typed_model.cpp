@@ -11,7 +11,8 @@
 namespace halftone::profile {
 
 Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
-                                     const policy::Policy &policy, const Progress &progress)
+                                     const policy::Policy &policy, const Progress &progress,
+                                     const interpret::RunLimits &limits)
 {
     infer::TypedModel typed{std::move(model), {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
@@ -24,7 +25,7 @@ Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShape
                  infer::inferShapes(typed.model.graph, infer::withParameterShapes(known, typed.model)));
     HALFTONE_TRY(typed.types, infer::storedTypes(typed.model, policy));
     if (needsTrace(typed))
-        HALFTONE_CHECK(trace(typed, progress));
+        HALFTONE_CHECK(trace(typed, progress, limits));
     return typed;
 }
 
