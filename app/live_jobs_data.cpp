@@ -207,6 +207,7 @@ jobs::CalibrateOptions LiveJobs::calibrateOptions() const
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;
     options.memoryLimit = m_settings.memoryLimit;
+    options.weighsOutputs = true;
     // As a conversion would choose, so that nothing has to be searched for again.
     options.threshold.codes = calibration::CodeType::Auto;
     options.threshold.method

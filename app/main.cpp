@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 
     QCommandLineParser parser;
     parser.setApplicationDescription(
-        QObject::tr("Mixed-precision conversion of neural networks, seen and edited."));
+        QObject::tr("View and edit the mixed-precision conversion of a neural network."));
     parser.addHelpOption();
     parser.addVersionOption();
     parser.addPositionalArgument(QStringLiteral("MODEL"),
@@ -90,23 +90,25 @@ int main(int argc, char **argv)
                                     QStringLiteral("FILE"));
     const QCommandLineOption session(QStringLiteral("session"), QObject::tr("Open a session"),
                                      QStringLiteral("FILE"));
-    const QCommandLineOption params(QStringLiteral("params"), QObject::tr("The parameter file, or none"),
+    const QCommandLineOption params(QStringLiteral("params"), QObject::tr("MXNet parameter file, or 'none'"),
                                     QStringLiteral("FILE"));
     const QCommandLineOption inputs(QStringLiteral("inputs"),
-                                    QObject::tr("Data: an .npz or a folder of pictures"),
+                                    QObject::tr("Input data: an .npz file or a folder of pictures"),
                                     QStringLiteral("DATA"));
     const QCommandLineOption labels(QStringLiteral("labels"), QObject::tr("Labels of the data"),
                                     QStringLiteral("FILE"));
     const QCommandLineOption sample(QStringLiteral("sample"), QObject::tr("Open the bundled sample"));
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
-                                        QObject::tr("Draw the window off screen into a PNG and end"),
+                                        QObject::tr("Draw the window into a PNG file and exit"),
                                         QStringLiteral("OUT"));
-    const QCommandLineOption view(QStringLiteral("view"),
-                                  QObject::tr("graph, lists, layers, calibration or latency"),
-                                  QStringLiteral("VIEW"), QStringLiteral("graph"));
-    const QCommandLineOption size(QStringLiteral("size"), QObject::tr("Of the window"),
+    const QCommandLineOption view(
+        QStringLiteral("view"),
+        QObject::tr("View to show: graph, lists, layers, calibration or latency (default: graph)"),
+        QStringLiteral("VIEW"), QStringLiteral("graph"));
+    const QCommandLineOption size(QStringLiteral("size"), QObject::tr("Size of the window in pixels"),
                                   QStringLiteral("WxH"));
-    const QCommandLineOption theme(QStringLiteral("theme"), QObject::tr("light or dark"),
+    const QCommandLineOption theme(QStringLiteral("theme"),
+                                   QObject::tr("Colour theme: light or dark (default: the desktop's)"),
                                    QStringLiteral("THEME"));
     parser.addOptions({policy, session, params, inputs, labels, sample, screenshot, view, size, theme});
     parser.process(application);

@@ -26,8 +26,8 @@ NOT_SAID = {r"(?i)same first class": "say top-1 agreement", r"(?i)\bdiverges\b":
             r"(?i)\bgo(?:es)? on\b": "say resume", r"(?i)not to be trusted": "say unreliable", r"(?i)nothing gained": "say no gain",
             r"(?i)\bis no (?:number|unit|kind|command|pass|node|operator)\b": "say is not a",
             r"(?i)\b(?:layer|it|group)s? alone\b|\balone (?:%\d|dB|\(dB\))": "say isolated", r"(?i)\bdraw &?inputs\b": "say Draw Random Inputs"}
-# Command lines that the window writes: of halftone-mpi, of Python programs, and its own; style sheets have names of that form.
-WRITES_OPTIONS = re.compile(r"app/(?:cli|mpi)/|app/(?:main|screenshot|hosts/host_run)\.cpp|\w+_call\.cpp|core/report/html_")
+# Command lines that the window writes: of halftone-mpi, of Python programs, of converters, and its own; style sheets have names of that form.
+WRITES_OPTIONS = re.compile(r"app/(?:cli|mpi)/|app/(?:main|screenshot|hosts/host_run)\.cpp|\w+_call\.cpp|core/report/html_|core/io/foreign_formats\.cpp")
 README_LINES, README_COLUMNS = 120, 140
 
 

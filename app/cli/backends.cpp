@@ -49,7 +49,8 @@ Result<void> listBackends(bool asJson)
 void addBackends(Parser &app, Action &chosen)
 {
     const auto asJson = std::make_shared<bool>(false);
-    Command command = app.command("backends", "What this build and machine compute with");
+    Command command
+        = app.command("backends", "List the backends of this build and what this machine supports");
     command.flag("--json", *asJson, "Print as JSON");
     command.onChosen(
         [asJson, &chosen] { chosen = [asJson](const std::stop_token &) { return listBackends(*asJson); }; });

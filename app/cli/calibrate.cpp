@@ -209,36 +209,39 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
 void addCalibrate(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<CalibrateOptions>();
-    Command command = app.command("calibrate", "Statistics of a model's tensors, or of bare arrays");
+    Command command
+        = app.command("calibrate", "Collect statistics and thresholds of a model's tensors, or of arrays");
     options->model.addTo(command);
     command.get("MODEL").required(false);
     options->calibration.addTo(command, "--method");
     command
         .option("--layers", &options->calibration.settings.layers,
-                "Only tensors of such names; may be repeated")
+                "Only tensors whose name matches (repeatable)")
         .type("PATTERN");
-    command.option("--array", &options->array, "Arrays instead of a model").type("F.npz");
-    command.option("--batches", &options->batches, "With --array: PREFIX0, PREFIX1, … are one tensor")
+    command.option("--array", &options->array, "Calibrate these arrays instead of a model").type("F.npz");
+    command
+        .option("--batches", &options->batches,
+                "With --array: treat PREFIX0, PREFIX1, … as batches of one tensor")
         .type("PREFIX");
     command
         .option("--method", &options->method,
-                "How thresholds are set: minmax (default), entropy, percentile or mse")
+                "Threshold method: minmax, entropy, percentile or mse (default: minmax)")
         .oneOf({"minmax", "entropy", "percentile", "mse"})
         .type("METHOD");
-    command.option("--dtype", &options->dtype, "int8 (default), uint8 or auto")
+    command.option("--dtype", &options->dtype, "Quantized type: int8, uint8 or auto (default: int8)")
         .oneOf({"int8", "uint8", "auto"})
         .type("DTYPE");
-    command.option("--out", &options->out, "Write the table as JSON").type("T.json").notEmpty();
+    command.option("--out", &options->out, "Write the calibration table as JSON").type("T.json").notEmpty();
     command
-        .option(
-            "--grid", &options->grid,
-            "Histograms: exact (default; the same however the examples are cut) or first-batch, as MXNet has "
-            "them and 'quantize --calib entropy' takes them")
+        .option("--grid", &options->grid,
+                "Histogram bins: exact, independent of the batch size, or first-batch, as MXNet sets them "
+                "(default: exact)")
         .oneOf({"exact", "first-batch"})
         .type("GRID");
     command
         .option("--memory", &options->memory,
-                "Limit for values and packed weights held at a time: MiB, or 512MiB, 2GiB; 1024")
+                "Memory limit for intermediate tensors and packed weights, e.g. 512MiB or 2GiB (default: "
+                "1024 MiB)")
         .type("SIZE");
     options->shard.addTo(command);
     options->shard.addCountTo(command);

@@ -328,7 +328,7 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
 void addCompare(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<CompareOptions>();
-    Command command = app.command("compare", "What a conversion costs in accuracy, layer by layer");
+    Command command = app.command("compare", "Compare a converted model with the original, layer by layer");
     options->model.addTo(command);
     options->policy.addTo(command);
     options->ranges.addTo(command);
@@ -336,31 +336,34 @@ void addCompare(Parser &app, Action &chosen)
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command
         .option("--effect", &options->effect,
-                "cumulative: all layers lowered; isolated: only one layer at a time; both")
+                "Errors with all layers lowered (cumulative), with one layer lowered at a time (isolated), "
+                "or both (default: cumulative)")
         .oneOf({"cumulative", "isolated", "both"})
         .type("EFFECT");
-    command.option("--against", &options->against, "Compare with this model, by the names of nodes")
+    command.option("--against", &options->against, "Compare with this model; layers are matched by name")
         .type("MODEL2");
     command
         .option("--against-backend", &options->compare.otherBackend,
-                "Compare with this backend: the model itself there, or with a policy or --against the other "
-                "model")
+                "Run the second model on this backend; without a policy or --against, compare the model with "
+                "itself there")
         .type("NAME");
     command
         .option("--threshold", &options->threshold,
-                "SQNR for the first layer below it; default: half of the type's bits")
+                "SQNR in dB that marks the first bad layer (default: half of the type's bits)")
         .type("DB");
-    command.option("--worst", &options->worst, "Show the N worst layers").type("N");
+    command.option("--worst", &options->worst, "Show only the N worst layers").type("N");
     command
         .option("--memory", &options->memory,
-                "Limit for the values held at a time: MiB, or 512MiB, 2GiB; 1024")
+                "Memory limit for intermediate tensors, e.g. 512MiB or 2GiB (default: 1024 MiB)")
         .type("SIZE");
-    command.option("--out", &options->out, "With --shard: the file of statistics").type("S").notEmpty();
+    command.option("--out", &options->out, "With --shard: write the shard's statistics to this file")
+        .type("S")
+        .notEmpty();
     options->shard.addTo(command);
     options->shard.addCountTo(command);
-    command.option("--csv", &options->csv, "Write all figures").type("F").notEmpty();
+    command.option("--csv", &options->csv, "Write all figures as CSV").type("F").notEmpty();
     addArithmetic(command, options->arithmetic);
-    command.flag("--json", options->json, "Print the outcome as JSON");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([command, options, &chosen] {
         options->hasThreshold = command.isGiven("--threshold");
         chosen = [options](const std::stop_token &stop) { return compare(*options, stop); };

@@ -116,6 +116,16 @@ int wanted(std::uint32_t opset)
     return static_cast<int>(std::min<std::uint32_t>(opset, std::numeric_limits<int>::max()));
 }
 
+/// What was done where nothing says what to convert to.
+std::string copiedText(bool isOfOtherFormat, const std::optional<dialect::Raised> &raised)
+{
+    const std::string done = raised ? "raised to " + std::string(dialect::of(raised->graph).version())
+        : isOfOtherFormat           ? std::string("written in the other format")
+                                    : std::string("copied as it is");
+    return done
+        + ", in its own types: without --target, a policy or another of its options nothing is converted";
+}
+
 /// A model that nothing is asked of is written as it was read, or as the same in another format.
 Result<void> writeAsRead(session::Session &session, const io::ModelOutput &output,
                          const ConvertOptions &options)
@@ -125,15 +135,20 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
     graph::Model model = session.source().model;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, tensor::DType::Unknown, opset));
     if (raised)
-        model.graph = std::move(raised->graph);
+        model.graph = raised->graph;
     HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output, policy.inputDtypes));
     if (options.json) {
-        printJson(
-            Json{{"written", written}, {"casts", 0}, {"nodes", Json::array()}, {"params", Json::array()}});
+        printJson(Json{{"written", written},
+                       {"copied", true},
+                       {"target", nullptr},
+                       {"casts", 0},
+                       {"nodes", Json::array()},
+                       {"params", Json::array()}});
         return {};
     }
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
+    print(copiedText(session.source().onnx.has_value() != output.isOnnx(), raised) + '\n');
     return {};
 }
 
@@ -207,6 +222,9 @@ void addConvert(Parser &app, Action &chosen)
     Command command = app.command("convert", "Convert a model to mixed precision and write it");
     options->model.addTo(command);
     options->policy.addTo(command);
+    command.get("--target")
+        .describe("float16 (fp16, half) or bfloat16 (bf16); default float16. An ONNX model that "
+                  "neither this nor another option of the policy is given for is copied as it is");
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);
@@ -214,19 +232,19 @@ void addConvert(Parser &app, Action &chosen)
         .describe("Take the types and shapes of the inputs from arrays; with operators in int8 also their "
                   "ranges, or from pictures");
     command
-        .option("--opset", &options->opset,
-                "Of an ONNX model: at least this opset; default: its own, or the one that bfloat16 needs")
+        .option(
+            "--opset", &options->opset,
+            "ONNX only: minimum opset of the output (default: the model's, raised if bfloat16 requires it)")
         .type("N");
     command.flag("--external-data", options->hasExternalData,
-                 "Of an ONNX model: the values go into P.onnx.data, however small they are");
+                 "ONNX only: always store weights in P.onnx.data");
     command
-        .option("--out", &options->out,
-                "Write P-symbol.json and, with parameters, P-0000.params; of an ONNX model P.onnx")
+        .option("--out", &options->out, "Write P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
         .type("P")
         .notEmpty()
         .required();
     command.flag("--correct-biases", options->correctsBiases,
-                 "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
+                 "Correct the biases of int8 layers for the mean error measured on --inputs");
     command.option("--report", &options->report, "Also write the report as a JSON file")
         .type("FILE")
         .notEmpty();

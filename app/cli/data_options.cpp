@@ -38,12 +38,12 @@ void TaskOptions::addTo(Command &command)
 {
     command
         .option("--targets", &targets,
-                "The expected first output: an array, or a folder of pictures or masks")
+                "Expected values of the first output: an array, or a folder of pictures or masks")
         .type("F.npz|DIR");
     std::vector<std::string> names;
     for (const jobs::Metric one : jobs::allMetrics())
         names.emplace_back(jobs::nameOf(one));
-    command.option("--metric", &metric, "Task metric; default: a guess from the outputs and the labels")
+    command.option("--metric", &metric, "Task metric (default: chosen from the outputs and labels)")
         .oneOf(names)
         .type("METRIC");
 }
@@ -81,24 +81,26 @@ std::string taskText(const jobs::TaskScore &task)
 void DataOptions::addTo(Command &command, Labels labels)
 {
     const Option inputs
-        = command.option("--inputs", &data.inputs, "Arrays by input name, or a folder of pictures")
+        = command
+              .option("--inputs", &data.inputs, "Input data: arrays by input name, or a folder of pictures")
               .type("F.npz|DIR");
     command
         .option("--preprocess", &data.preprocess,
-                "How pictures become inputs; default: preprocess.json beside the model")
+                "Preprocessing of pictures (default: preprocess.json beside the model)")
         .type("FILE.json");
     if (labels == Labels::Accuracy) {
         inputs.required();
-        command.option("--labels", &data.labels, "Correct classes: adds the accuracy").type("FILE.csv|.npz");
+        command.option("--labels", &data.labels, "Correct classes, to measure accuracy")
+            .type("FILE.csv|.npz");
         task.addTo(command);
     } else {
-        command.option("--labels", &data.labels, "Pictures in the order of this file (column file)")
+        command.option("--labels", &data.labels, "Take pictures in the order of this file's column 'file'")
             .type("FILE");
     }
     command.option("--examples", &examples, "Use only the first N examples").type("N");
-    command.option("--batch", &batch, "N examples at a time").type("N");
+    command.option("--batch", &batch, "Batch size (default: 1)").type("N");
     command.option("--backend", &backend, backends::backendNames()).type("NAME");
-    command.option("--threads", &threads, "Worker threads; default: one per core").type("N");
+    command.option("--threads", &threads, "Number of worker threads (default: one per core)").type("N");
 }
 
 } // namespace halftone::cli

@@ -163,16 +163,15 @@ Result<void> hardwareCommand(const HardwareOptions &options, const std::stop_tok
 void addHardware(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<HardwareOptions>();
-    Command command = app.command("hardware", "List the descriptions of chips, or show one");
+    Command command = app.command("hardware", "List the described chips, or show one");
     command
         .option("NAME", &options->name,
-                "A name from the list, this (the processor at hand), this-gpu (the GPU) or a file; default: "
-                "all are "
-                "listed")
+                "A name from the list, this (this machine's processor), this-gpu (its GPU) or a file "
+                "(default: list all)")
         .type("");
     command.flag(
         "--measure", options->measure,
-        "Of this and this-gpu: measure again how fast it is in each type, which is done once and kept");
+        "With this or this-gpu: measure the speed in each type again instead of using the stored result");
     command.flag("--json", options->json, "Print as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return hardwareCommand(*options, stop); };

@@ -218,9 +218,9 @@ void addInfo(Parser &app, Action &chosen)
         bool json = false;
     };
     const auto options = std::make_shared<InfoOptions>();
-    Command command = app.command("info", "Read a model or a parameter file and say what is in it");
+    Command command = app.command("info", "Show what a model or parameter file contains");
     options->model.addTo(command);
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &) { return info(options->model, options->json); };
     });

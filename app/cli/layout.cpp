@@ -101,14 +101,14 @@ Result<void> layOut(const LayoutOptions &options, const std::stop_token &stop)
 void addLayout(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<LayoutOptions>();
-    Command command = app.command("layout", "Where the window draws the nodes");
+    Command command = app.command("layout", "Print where the window draws the nodes");
     options->model.addTo(command);
     command
         .option("--fold", &options->fold,
-                "auto: blocks folded as the window first shows them; none: every node")
+                "auto: fold blocks as in the window's first picture; none: show every node (default: auto)")
         .oneOf({"auto", "none"})
         .showDefault();
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return layOut(*options, stop); };
     });

@@ -94,7 +94,7 @@ void addLists(Parser &app, Action &chosen)
     command.option("--target", &options->target, "float16 or bfloat16").showDefault();
     command.option("--dialect", &options->dialect, "Whose operators: mxnet").showDefault();
     command.option("--version", &options->version, "Whose lists: 1.9.1, 2.0.0b1 or master").showDefault();
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen(
         [options, &chosen] { chosen = [options](const std::stop_token &) { return lists(*options); }; });
 }

@@ -62,7 +62,7 @@ std::string explain(const cli::Parser &parser, int argc, char **argv, const std:
 /// The exit code.
 Result<int> run(int argc, char **argv, const std::stop_token &stop)
 {
-    cli::Parser app("Mixed-precision conversion of neural networks: fp16 and bf16, operator by operator.",
+    cli::Parser app("Convert neural networks to float16, bfloat16 and int8, operator by operator.",
                     "halftone-cli", "halftone-cli " HALFTONE_VERSION);
     cli::Action chosen;
     cli::addInfo(app, chosen);

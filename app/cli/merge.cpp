@@ -87,20 +87,18 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
 void addMerge(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<MergeOptions>();
-    Command command = app.command("merge", "Join the shards that calibrate, compare or tune wrote");
+    Command command = app.command("merge", "Merge shards written by calibrate, compare or tune");
     command
         .option("SHARD", &options->shards,
-                "Files that --shard wrote; -: standard input names them, one per line")
+                "Files written with --shard; - reads their names from standard input, one per line")
         .required();
-    command
-        .option("--out", &options->out,
-                "Write what one run over all examples would give, as JSON; of tune: a file for its --state")
+    command.option("--out", &options->out, "Write the merged result as JSON; for tune, a file for --state")
         .type("T.json")
         .notEmpty()
         .required();
     command
         .option("--statistics", &options->statistics,
-                "Also write the file that one shard of all examples would be")
+                "Also write the merged statistics as a single-shard file")
         .type("S")
         .notEmpty();
     command.onChosen([options, &chosen] {

@@ -42,9 +42,9 @@ void ModelOptions::addTo(Command &command)
     command.option("MODEL", &model, "NAME.onnx, or P-symbol.json with P-NNNN.params beside it")
         .required()
         .type("");
-    const Option file = command.option("--params", &params, "Parameter file; 'none' for none").type("FILE");
+    const Option file = command.option("--params", &params, "MXNet parameter file, or 'none'").type("FILE");
     command.flag("--no-params", noParams, "Do not load parameters").excludes(file);
-    command.option("--shape", &shapes, "Shape of an input; may be repeated").type("NAME=1,3,224,224");
+    command.option("--shape", &shapes, "Shape of an input (repeatable)").type("NAME=1,3,224,224");
 }
 
 std::vector<NamedFile> ModelOptions::files() const
@@ -76,9 +76,8 @@ void addArithmetic(Command &command, std::string &name)
 {
     command
         .option("--as", &name,
-                "defined (default): values as the operators are defined; mxnet: as MXNet 1.9.1 computes them "
-                "on a "
-                "CPU, which cuts bfloat16 results and some int8 sums")
+                "Compute values as the operators are defined (defined), or as MXNet 1.9.1 does on a CPU, "
+                "truncating bfloat16 results and some int8 sums (mxnet) (default: defined)")
         .oneOf({"defined", "mxnet"})
         .type("NAME");
 }
@@ -92,14 +91,14 @@ backends::Arithmetic arithmeticNamed(std::string_view name)
 void RangeOptions::addTo(Command &command)
 {
     command
-        .option(
-            "--table", &table,
-            "Ranges of int8 operators, as 'calibrate --out' wrote them; without it they come from --inputs")
+        .option("--table", &table,
+                "Ranges of int8 operators, as written by 'calibrate --out' (default: measured on --inputs)")
         .type("T.json");
     command
         .option("--calib", &method,
-                "How ranges come from --inputs: minmax, entropy, percentile or mse (default)")
-        .oneOf({"minmax", "entropy", "percentile", "mse"})
+                "Method for ranges measured on --inputs: minmax, entropy, percentile, mse or output: "
+                "minmax or mse for each tensor, by the error at the layers that read it (default: output)")
+        .oneOf({"minmax", "entropy", "percentile", "mse", "output"})
         .type("METHOD");
 }
 
@@ -113,8 +112,7 @@ Option addHardware(Command &command, std::string &name)
 {
     return command
         .option("--hardware", &name,
-                "The chip whose description decides what is lowered: a name that 'hardware' lists, this, or "
-                "a file")
+                "Lower only what this chip has units for: a name listed by 'hardware', this, or a file")
         .type("NAME");
 }
 
@@ -126,67 +124,69 @@ void PolicyOptions::addTo(Command &command)
     };
     option("--policy", file, "Policy file; the options below override it", "FILE");
     option("--target", target,
-           "float16 (fp16, half) or bfloat16 (bf16); default float16. For compare also float8_e4m3fn, "
-           "float8_e5m2, tf32 or posit16",
+           "Target type: float16 (fp16, half) or bfloat16 (bf16); compare also takes float8_e4m3fn, "
+           "float8_e5m2, tf32 and posit16 (default: float16)",
            "DTYPE");
     option("--mode", mode,
-           "typed (default): casts only where types differ; mxnet: node for node what MXNet 1.9.1 emits; "
-           "tvm: by "
-           "the rules of TVM's pass; all: every operator that can be",
+           "typed: cast only where types differ; mxnet: node for node as MXNet 1.9.1; tvm: by the rules of "
+           "TVM's pass; all: lower every operator that supports it (default: typed)",
            "MODE");
     addHardware(command, hardware).group(kGroup);
-    option(
-        "--accumulate", accumulate,
-        "The accumulator of products: float32, float16 or bfloat16; default: the chip's best, else float32",
-        "DTYPE");
+    option("--accumulate", accumulate,
+           "Accumulator type of products: float32, float16 or bfloat16 (default: the chip's widest, else "
+           "float32)",
+           "DTYPE");
     option("--optimise", optimise,
-           "What mode typed minimises: casts (default), by the bytes they move, or time, by the rates of "
-           "--hardware",
+           "With mode typed, minimise the bytes moved by casts, or the time estimated for --hardware: casts "
+           "or time (default: casts)",
            "WHAT");
-    option("--lists", lists, "Whose built-in lists: 1.9.1 (default), 2.0.0b1 or master", "VERSION");
-    option("--target-op", targetOps, "Move an operator to the target list; may be repeated, as the next five",
+    option("--lists", lists,
+           "MXNet only: version of the built-in lists: 1.9.1, 2.0.0b1 or master (default: 1.9.1)", "VERSION");
+    option("--target-op", targetOps, "Move an operator to the target list (repeatable, like the next five)",
            "OP");
     option("--fp32-op", fp32Ops, "Move an operator to the fp32 list", "OP");
     option("--widest-op", widestOps, "Move an operator to the widest list", "OP");
-    option("--neutral-op", neutralOps, "Take an operator out of all lists", "OP");
+    option("--neutral-op", neutralOps, "Remove an operator from all lists", "OP");
     option("--int8-op", int8Ops,
-           "Compute an operator in int8 where it can be; may be repeated. Its list holds where it cannot",
-           "OP");
-    option("--conditional", conditionals, "Keep an operator in fp32 when an attribute has a value",
-           "OP:ATTR=V1,V2");
-    option("--exclude", excluded, "Keep a node in fp32, by name or /pattern/", "NAME");
-    option("--override", overrides, "Set the precision of one node: float32, the target type or int8",
+           "Run an operator in int8 where supported; elsewhere its list applies (repeatable)", "OP");
+    option("--conditional", conditionals,
+           "Keep an operator in fp32 when an attribute has one of these values", "OP:ATTR=V1,V2");
+    option("--exclude", excluded, "Keep a node in fp32, by name or /pattern/ (repeatable)", "NAME");
+    option("--override", overrides, "Set the type of one node: float32, the target type or int8",
            "NODE=DTYPE");
-    option("--input", inputs, "The type of an input", "NAME=DTYPE");
-    option("--inputs", example, "Take the types and shapes of the inputs from a data example", "F.npz");
+    option("--input", inputs, "Type of an input", "NAME=DTYPE");
+    option("--inputs", example,
+           "Take the types and shapes of the inputs from a data example; profile also takes its values",
+           "F.npz");
     const Option cast
         = command
               .flag("--cast-params", castParams,
-                    "Store parameters in the target type where all their readers want it (the default "
-                    "of ONNX)")
+                    "Store parameters in the target type if all their readers use it (default for ONNX)")
               .group(kGroup);
-    command.flag("--no-cast-params", noCastParams, "Keep parameters in their own type")
+    command.flag("--no-cast-params", noCastParams, "Keep parameters in their own type (default for MXNet)")
         .excludes(cast)
         .group(kGroup);
     const Option keep
-        = command.flag("--keep-io-types", keepIoTypes, "Inputs and outputs keep their types (the default)")
+        = command.flag("--keep-io-types", keepIoTypes, "Keep the types of inputs and outputs (default)")
               .group(kGroup);
     command
         .flag("--no-keep-io-types", noKeepIoTypes,
-              "Inputs and outputs take the types of the operators that read and compute them")
+              "Give inputs and outputs the types of the operators that read and write them")
         .excludes(keep)
         .group(kGroup);
     const Option clamps
         = command
               .flag("--clamp", clamp,
-                    "Parameters beyond float16 become its largest value (the default of ONNX), not infinite")
+                    "Clamp parameters beyond float16's range to its largest value (default for ONNX)")
               .group(kGroup);
-    command.flag("--no-clamp", noClamp, "Let such parameters become infinite").excludes(clamps).group(kGroup);
+    command.flag("--no-clamp", noClamp, "Let parameters beyond the range become infinite")
+        .excludes(clamps)
+        .group(kGroup);
     const Option on
-        = command.flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
+        = command.flag("--share", share, "Merge nodes that compute the same value (default in mode typed)")
               .group(kGroup);
     command.flag("--no-share", noShare, "Keep every node").excludes(on).group(kGroup);
-    command.flag("--strict", strict, "Warnings are errors").group(kGroup);
+    command.flag("--strict", strict, "Treat warnings as errors").group(kGroup);
 }
 
 bool PolicyOptions::isGiven() const

@@ -82,23 +82,23 @@ Result<void> importPolicy(const PolicyCommandOptions &options)
 void addPolicy(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<PolicyCommandOptions>();
-    Command command = app.command("policy", "Make a policy from another converter's lists");
+    Command command = app.command("policy", "Convert another converter's lists to a policy");
     command
         .option("--from", &options->from,
-                "Whose: onnxconverter (op_block_list, node_block_list), modelopt (AutoCast's arguments), "
-                "tensorflow (allow, infer, "
-                "deny, clear) or tvm (always, follow, never)")
+                "Source of the lists: onnxconverter (op_block_list, node_block_list), modelopt (AutoCast's "
+                "arguments), tensorflow (allow, infer, deny, clear) or tvm (always, follow, never)")
         .oneOf({"onnxconverter", "modelopt", "tensorflow", "tvm"})
         .type("PROGRAM")
         .required();
     command
-        .option("FILE", &options->file, "JSON, Python (a dictionary, assignments, a call) or a command line")
+        .option("FILE", &options->file,
+                "The lists as JSON, Python (a dictionary, assignments or a call) or a command line")
         .required()
         .type("");
-    command.option("--out", &options->out, "Write the policy there; else it is printed")
+    command.option("--out", &options->out, "Write the policy to this file (default: print it)")
         .type("P.policy.json")
         .notEmpty();
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &) { return importPolicy(*options); };
     });

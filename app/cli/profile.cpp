@@ -8,6 +8,7 @@
 #include "core/infer/known_shapes.h"
 #include "core/infer/variables.h"
 #include "core/interpret/random_params.h"
+#include "core/io/arrays/npz.h"
 #include "core/jobs/chip_at_hand.h"
 #include "core/profile/latency.h"
 #include "core/profile/plan_maker.h"
@@ -23,6 +24,8 @@
 
 namespace halftone::cli {
 namespace {
+
+constexpr std::size_t kAttempts = 4; ///< to measure while the machine has other work
 
 struct ProfileOptions
 {
@@ -100,6 +103,18 @@ Result<infer::KnownShapes> dataShapes(const session::Session &session)
     return shapes;
 }
 
+/// The arrays that --inputs names.
+Result<profile::GivenInputs> givenInputs(const ProfileOptions &options)
+{
+    profile::GivenInputs given;
+    if (options.policy.example.empty())
+        return given;
+    HALFTONE_TRY(std::vector<io::NamedTensor> arrays, io::readNpz(options.policy.example));
+    for (io::NamedTensor &array : arrays)
+        given.insert_or_assign(std::move(array.name), std::move(array.tensor));
+    return given;
+}
+
 /// N in place of the first axis of every input whose shape is known.
 Result<void> setBatch(const ProfileOptions &options, session::Session &session)
 {
@@ -161,9 +176,11 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
             knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
-                                            static_cast<std::size_t>(options.repeats)};
+                                            static_cast<std::size_t>(options.repeats), false, false,
+                                            kAttempts};
+    HALFTONE_TRY(const profile::GivenInputs given, givenInputs(options));
     HALFTONE_TRY(const infer::TypedModel wanted,
-                 profile::typedModel(std::move(model), knownHere, policy, progress(stop)));
+                 profile::typedModel(std::move(model), knownHere, policy, progress(stop), given));
     warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
@@ -171,7 +188,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         report::addLimits(result.latency, *result.chip);
     if (options.versusFp32) {
         HALFTONE_TRY(const infer::TypedModel plain,
-                     profile::typedModel(source, known, policy::Policy(), progress(stop)));
+                     profile::typedModel(source, known, policy::Policy(), progress(stop), given));
         HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> wide, maker.plan(plain));
         HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
@@ -217,17 +234,22 @@ std::string inWords(const profile::Versus &versus)
         + fixed(versus.ci95[1], versus.ci95[0] > 1 ? ": slower)" : ")");
 }
 
+/// "the machine was busy, in each of 4 measurements (median …"
 void tellDisturbance(const Profile &profile)
 {
     const profile::Latency &latency = profile.latency;
+    const auto attempts = [](std::size_t count) {
+        return count > 1 ? ", in each of " + std::to_string(count) + " measurements" : std::string();
+    };
+    std::string text;
     if (profile::isDisturbed(latency))
-        std::fprintf(
-            stderr,
-            "note: the machine was busy (median %.3f ms, fastest run %.3f ms): these times are unreliable\n",
-            latency.medianMs, latency.minMs);
+        text = "note: the machine was busy" + attempts(latency.attempts) + " (median "
+            + fixed(latency.medianMs, " ms, fastest run ") + fixed(latency.minMs, " ms, 95 % below ")
+            + fixed(latency.p95Ms, " ms): these times are unreliable\n");
     else if (profile.versus && profile.versus->isDisturbed)
-        std::fputs("note: the machine was busy during the runs in turns: their ratio is unreliable\n",
-                   stderr);
+        text = "note: the machine was busy during the runs in turns" + attempts(profile.versus->attempts)
+            + ": their ratio is unreliable\n";
+    std::fputs(text.c_str(), stderr);
 }
 
 /// "53 planned, 55 launched as one graph"
@@ -245,6 +267,23 @@ std::string limitText(const Profile &profile)
         + ": " + printable(profile.chip->title);
 }
 
+/// Of steps that nothing but a reference kernel computes, the nodes; empty: there is none.
+std::string slowKernels(const profile::Latency &latency)
+{
+    std::vector<std::string> nodes;
+    double microseconds = 0;
+    for (const profile::LayerLatency &layer : latency.layers) {
+        if (!report::isReferenceKernel(layer.step))
+            continue;
+        nodes.push_back(layer.step.nodes.empty() ? layer.step.op : layer.step.nodes.back());
+        microseconds += layer.medianUs;
+    }
+    if (nodes.empty())
+        return {};
+    return printable(joined(nodes, 4)) + ": nothing but a reference kernel of oneDNN computes "
+        + (nodes.size() == 1 ? "it, in " : "them, in ") + fixed(microseconds / 1e3, " ms");
+}
+
 void printProfile(const Profile &profile, const ProfileOptions &options)
 {
     const profile::Latency &latency = profile.latency;
@@ -255,8 +294,12 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     head.add({"latency",
               "median " + fixed(latency.medianMs, " ms") + ", min " + fixed(latency.minMs, " ms")
                   + ", 95 % below " + fixed(latency.p95Ms, " ms")});
+    if (profile::isDisturbed(latency))
+        head.add({"reliable", "no: the machine was busy"});
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
+    if (const std::string slow = slowKernels(latency); !slow.empty())
+        head.add({"slow kernels", slow});
     head.add({"memory", humanBytes(latency.peakBytes)});
     if (latency.deviceMs)
         head.add({"device alone", fixed(*latency.deviceMs, " ms without copies to and from it")});
@@ -271,9 +314,11 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
         titles.insert(titles.begin() + 1, "limit us");
     Table layers(titles);
     for (const profile::LayerLatency &layer : latency.layers) {
-        std::vector<std::string> row{fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
-                                     std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
-                                     printable(joined(layer.step.nodes, 4))};
+        std::vector<std::string> row{
+            fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
+            std::string(tensor::nameOf(layer.step.dtype)),
+            layer.step.kernel + (report::isReferenceKernel(layer.step) ? " (reference kernel)" : ""),
+            printable(joined(layer.step.nodes, 4))};
         if (profile.chip)
             row.insert(row.begin() + 1, layer.limitUs ? fixed(*layer.limitUs, "") : std::string("-"));
         layers.add(std::move(row));
@@ -297,21 +342,25 @@ Result<void> profileModel(const ProfileOptions &options, const std::stop_token &
 void addProfile(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<ProfileOptions>();
-    Command command = app.command("profile", "Measure the latency of a model, whole and layer by layer");
+    Command command = app.command("profile", "Measure the latency of a model and of each layer");
     options->model.addTo(command);
     options->policy.addTo(command);
     command.option("--backend", &options->backend, backends::planningBackendNames()).type("NAME");
-    command.option("--threads", &options->threads, "Worker threads; default: one per core").type("N");
-    command.option("--repeats", &options->repeats, "Runs that count (30)").type("N");
-    command.option("--warmup", &options->warmup, "Runs before that (5)").type("N");
-    command.option("--batch", &options->batch, "The first axis of every input; default: from its shape")
+    command.option("--threads", &options->threads, "Number of worker threads (default: one per core)")
         .type("N");
-    command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
+    command.option("--repeats", &options->repeats, "Number of timed runs (default: 30)").type("N");
+    command.option("--warmup", &options->warmup, "Number of warm-up runs (default: 5)").type("N");
+    command.option("--batch", &options->batch, "First dimension of every input (default: the model's)")
+        .type("N");
+    command
+        .option("--random-params", &options->seed,
+                "Draw random values for missing parameters, with this seed")
         .type("SEED");
-    command.flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
+    command.flag("--versus-fp32", options->versusFp32, "Also time the unconverted model, alternating runs");
     command.flag("--quantized", options->quantized,
-                 "In int8; the ranges come from random values, for speed only, or from --table");
-    command.option("--table", &options->table, "Ranges of what is int8, as 'calibrate --out' wrote them")
+                 "Time the model in int8, with ranges from --table (default: ranges of random values, for "
+                 "timing only)");
+    command.option("--table", &options->table, "Ranges of int8 operators, as written by 'calibrate --out'")
         .type("T.json");
     command.flag("--json", options->json, "Print as JSON");
     command.onChosen([command, options, &chosen] {

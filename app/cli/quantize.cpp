@@ -49,13 +49,14 @@ Result<void> takeOptions(QuantizeOptions &options)
         return badCall("--table", "together with --inputs or --calib",
                        "the table alone: it holds the ranges");
     if (options.calib.empty())
-        options.calib = hasTable || hasData ? "mse" : "none";
+        options.calib = hasTable || hasData ? "output" : "none";
     if (options.calib != "none" && !hasTable && !hasData)
         return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
     if (options.settings.correctsBiases && (!hasData || options.calib == "none"))
         return badCall("--correct-biases", hasData ? "--calib none" : "no data",
                        "--inputs F.npz|DIR and a method: mean errors are measured with calibrated ranges");
     quantize.isCalibrated = options.calib != "none";
+    calibrate.weighsOutputs = options.calib == "output";
     if (quantize.isCalibrated)
         calibrate.threshold.method
             = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
@@ -208,42 +209,47 @@ void addQuantize(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<QuantizeOptions>();
     jobs::QuantizeSettings &settings = options->settings;
-    Command command = app.command("quantize", "Write a model in int8");
+    Command command = app.command("quantize", "Quantize a model to int8 and write it");
     options->model.addTo(command);
-    command.option("--out", &options->out, "Write P-symbol.json and P-0000.params, or P.onnx")
+    command
+        .option("--out", &options->out, "Write P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
         .type("P")
         .notEmpty()
         .required();
-    command.option("--table", &settings.table, "Ranges that 'calibrate --out' wrote").type("T.json");
+    command.option("--table", &settings.table, "Ranges as written by 'calibrate --out'").type("T.json");
     options->calibration.addTo(command, "--calib");
     const auto choice = [&command](const char *name, std::string &value, std::vector<std::string> values,
                                    const char *help) {
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
-    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
-           "none, naive, entropy, percentile or mse (default with --inputs)");
-    choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
+    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
+           "Method for ranges measured on --inputs: none, naive, entropy, percentile, mse or output: "
+           "naive or mse for each tensor, by the error at the layers that read it (default: output)");
+    choice("--dtype", options->dtype, {"int8", "uint8", "auto"},
+           "Type of activations: int8, uint8 or auto (default: auto)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
-           "Of MXNet models onednn (default; fused operators) or plain, of ONNX models qdq (default; pairs) "
-           "or qoperator (operators on codes)");
+           "Form of int8 operators. ONNX: qdq, pairs of QuantizeLinear and DequantizeLinear, or qoperator, "
+           "integer operators (default: qdq); MXNet: onednn, fused, or plain (default: onednn)");
     choice("--mode", options->mode, {"full", "smart"},
-           "smart (default; only what lies between convolutions and fully connected layers) or full");
-    choice(
-        "--granularity", options->granularity, {"tensor", "channel"},
-        "Of fully connected weights (ONNX: all weights) tensor or channel; default: tensor (ONNX: channel)");
+           "Operators to quantize: smart, those between convolutions and fully connected layers, or full "
+           "(default: smart)");
+    choice("--granularity", options->granularity, {"tensor", "channel"},
+           "Scales of weights: per tensor or channel (default: channel; MXNet's fully connected layers: "
+           "tensor)");
     choice("--levels", options->levels, {"mxnet", "neutral"},
-           "mxnet (default; 127.5 and 255.5 for the largest value) or neutral (127 and 255)");
+           "MXNet only: code of the largest value: mxnet, 127.5 and 255.5, or neutral, 127 and 255 (default: "
+           "mxnet)");
     addHardware(command, options->hardware)
-        .describe("The chip: what it has no int8 unit for is not quantized; a name that 'hardware' lists, "
-                  "this, or a file");
-    command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32; may be repeated")
+        .describe(
+            "Quantize only what this chip has int8 units for: a name listed by 'hardware', this, or a file");
+    command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32 (repeatable)")
         .type("NAME");
-    command.option("--exclude-op", &settings.options.excludedOps, "Keep an operator in float32").type("OP");
-    command
-        .option("--int8-op", &settings.options.quantizedOps, "Quantize only such operators; may be repeated")
+    command.option("--exclude-op", &settings.options.excludedOps, "Keep an operator in float32 (repeatable)")
+        .type("OP");
+    command.option("--int8-op", &settings.options.quantizedOps, "Quantize only these operators (repeatable)")
         .type("OP");
     command.flag("--correct-biases", settings.correctsBiases,
-                 "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
+                 "Correct the biases of int8 layers for the mean error measured on --inputs");
     command.flag("--json", options->json, "Print the report as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return quantize(*options, stop); };

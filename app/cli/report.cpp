@@ -65,25 +65,28 @@ void addReport(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<ReportOptions>();
     Command command
-        = app.command("report", "A self-contained HTML page: graph picture, lists, layers, plots");
+        = app.command("report", "Write a self-contained HTML page with the graph, lists, layers and plots");
     command.option("MODEL", &options->model, "NAME.onnx, P-symbol.json or a .halftone session").required();
-    command.option("--params", &options->params, "The parameter file, or none").type("FILE");
-    command.option("--out", &options->out, "The page to write").type("R.html").notEmpty().required();
-    command.option("--policy", &options->policy, "A policy file").type("FILE");
+    command.option("--params", &options->params, "MXNet parameter file, or 'none'").type("FILE");
+    command.option("--out", &options->out, "Page to write").type("R.html").notEmpty().required();
+    command.option("--policy", &options->policy, "Policy file").type("FILE");
     command.option("--target", &options->target, "float16 or bfloat16").type("DTYPE");
     addHardware(command, options->hardware);
-    command.option("--inputs", &options->inputs, "Data to compare with: an .npz or a folder of pictures")
+    command.option("--inputs", &options->inputs, "Data to compare on: an .npz file or a folder of pictures")
         .type("DATA");
-    command.option("--preprocess", &options->preprocess, "For pictures").type("FILE");
+    command
+        .option("--preprocess", &options->preprocess,
+                "Preprocessing of pictures (default: preprocess.json beside the model)")
+        .type("FILE");
     command.option("--labels", &options->labels, "Labels of the data").type("FILE");
     options->task.addTo(command);
     command.option("--examples", &options->examples, "Use only the first N examples").type("N");
-    command.option("--threads", &options->threads, "Default: all").type("N");
+    command.option("--threads", &options->threads, "Number of worker threads (default: one per core)")
+        .type("N");
     addArithmetic(command, options->arithmetic);
-    command.option("--front", &options->front, "What tune --out wrote: adds the front to the page")
-        .type("FRONT.json");
-    command.flag("--latency", options->latency, "Measure both networks too");
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.option("--front", &options->front, "Add the front written by 'tune --out'").type("FRONT.json");
+    command.flag("--latency", options->latency, "Also measure the latency of both models");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return report(*options, stop); };
     });

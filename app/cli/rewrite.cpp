@@ -129,22 +129,23 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
 void addRewrite(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<RewriteOptions>();
-    Command command = app.command("rewrite", "Run graph passes by name and write the result");
+    Command command = app.command("rewrite", "Apply graph passes and write the result");
     options->model.addTo(command);
     command.get("MODEL").required(false);
     command
         .option("--pass", &options->passes,
-                "A pass to run, one with a number as NAME=N; may be repeated, runs in the order given")
+                "Pass to apply, as NAME or NAME=N (repeatable; applied in this order)")
         .type("NAME");
     command
         .option("--fp32-params", &options->fp32Params,
-                "With strip-casts: the parameters before they were rounded to 16 bit")
+                "With strip-casts: file with the original float32 parameters")
         .type("FILE");
-    command.option("--out", &options->out, "Write P-symbol.json and, with parameters, P-0000.params")
+    command
+        .option("--out", &options->out, "Write P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
         .type("P")
         .notEmpty();
-    command.flag("--list", options->list, "Name the passes");
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.flag("--list", options->list, "List the passes");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return rewrite(*options, stop); };
     });

@@ -127,19 +127,22 @@ void addRun(Parser &app, Action &chosen)
     Command command = app.command("run", "Run a model on arrays or pictures");
     options->model.addTo(command);
     options->data.addTo(command, DataOptions::Labels::Accuracy);
-    command.option("--outputs", &options->outputs, "heads, or all: every node's value")
+    command
+        .option("--outputs", &options->outputs,
+                "Values to return: heads (the outputs) or all (every node) (default: heads)")
         .oneOf({"heads", "all"})
         .type("WHICH");
     command
         .option("--accumulate", &options->accumulate,
-                "Sum products of 16-bit values in float16 or bfloat16, as chips do that have no wider "
-                "accumulator, by the "
-                "reference kernels; default: float32")
+                "Accumulator type of 16-bit products, emulated by the reference kernels: float32, float16 or "
+                "bfloat16 (default: float32)")
         .type("DTYPE");
-    command.option("--out", &options->out, "Write the outputs").type("O.npz").notEmpty();
-    command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
+    command.option("--out", &options->out, "Write the outputs to this file").type("O.npz").notEmpty();
+    command
+        .option("--random-params", &options->seed,
+                "Draw random values for missing parameters, with this seed")
         .type("SEED");
-    command.flag("--json", options->json, "Print the outcome as JSON");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([command, options, &chosen] {
         options->hasSeed = command.isGiven("--random-params");
         chosen = [options](const std::stop_token &stop) { return run(*options, stop); };

@@ -12,18 +12,15 @@ namespace halftone::cli {
 void ShardOptions::addTo(Command &command)
 {
     command
-        .option(
-            "--shard", &text,
-            "Only the K-th of N equal parts of the work; --out gets a file for 'merge'. -/N: standard input "
-            "names them, one per line, and the model stays loaded")
+        .option("--shard", &text,
+                "Do only the K-th of N equal shards and write a file for 'merge' to --out; -/N reads shard "
+                "numbers from standard input, one per line")
         .type("K/N");
 }
 
 void ShardOptions::addCountTo(Command &command)
 {
-    command.flag(
-        "--count-shards", isCount,
-        "Only tell how many shards there can be: as many as examples, or 1 where those are one piece");
+    command.flag("--count-shards", isCount, "Print the maximum number of shards and exit");
 }
 
 Result<void> ShardOptions::take(const std::string &out)

@@ -187,8 +187,14 @@ Result<void> writeFront(const tune::Front &front, const tune::TuneTask &task, co
 
 void printFront(const tune::Front &front, const TuneOptions &options)
 {
-    Table table({"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"});
-    for (const std::size_t k : front.best()) {
+    const std::vector<std::size_t> best = front.best();
+    const bool isDisturbed = std::ranges::any_of(
+        best, [&front](std::size_t k) { return front.points[k].measured->isDisturbed; });
+    std::vector<std::string> titles{"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"};
+    if (isDisturbed)
+        titles.emplace_back("timing");
+    Table table(titles);
+    for (const std::size_t k : best) {
         const tune::Point &point = front.points[k];
         const tune::Measurement &measured = *point.measured;
         std::size_t lowered = 0;
@@ -197,11 +203,16 @@ void printFront(const tune::Front &front, const TuneOptions &options)
             tunable += front.groups[group].isTunable ? 1 : 0;
             lowered += front.groups[group].isTunable && point.labels[group] != tune::Label::Float32 ? 1 : 0;
         }
-        table.add({formatted("%.3f", measured.milliseconds), formatted("%.3f", measured.ratio),
-                   std::isinf(measured.sqnrDb) ? "exact" : formatted("%.1f", measured.sqnrDb),
-                   measured.top1 ? formatted("%.2f %%", 100 * *measured.top1) : "-",
-                   std::to_string(lowered) + " of " + std::to_string(tunable) + " groups",
-                   std::string(tune::nameOf(point.origin))});
+        std::vector<std::string> row{formatted("%.3f", measured.milliseconds),
+                                     formatted("%.3f", measured.ratio),
+                                     std::isinf(measured.sqnrDb) ? "exact"
+                                                                 : formatted("%.1f", measured.sqnrDb),
+                                     measured.top1 ? formatted("%.2f %%", 100 * *measured.top1) : "-",
+                                     std::to_string(lowered) + " of " + std::to_string(tunable) + " groups",
+                                     std::string(tune::nameOf(point.origin))};
+        if (isDisturbed)
+            row.emplace_back(measured.isDisturbed ? "machine was busy: unreliable" : "quiet");
+        table.add(std::move(row));
     }
     Table head;
     head.add({"measured",
@@ -220,6 +231,22 @@ void printFront(const tune::Front &front, const TuneOptions &options)
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
+}
+
+void tellDisturbance(const tune::Front &front)
+{
+    if (!front.isDisturbed())
+        return;
+    const std::vector<std::size_t> best = front.best();
+    const auto points = static_cast<std::size_t>(std::ranges::count_if(
+        best, [&front](std::size_t k) { return front.points[k].measured->isDisturbed; }));
+    std::string text = "note: the machine was busy, also when times were measured again: ";
+    if (points > 0)
+        text += "the times of " + counted(points, "point", "points") + " are unreliable";
+    if (front.areLayersDisturbed)
+        text += std::string(points > 0 ? ", and so are" : "unreliable are")
+            + " the times of layers by which the search chose";
+    std::fputs((text + '\n').c_str(), stderr);
 }
 
 Result<std::vector<std::string>> writePicked(session::Session &session, const policy::Policy &policy,
@@ -314,6 +341,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
             for (const std::string &path : written)
                 print("wrote " + printable(path) + '\n');
     }
+    tellDisturbance(front);
     if (options.json)
         printJson(json);
     else
@@ -326,36 +354,46 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
 void addTune(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<TuneOptions>();
-    Command command
-        = app.command("tune", "Search for the layers that must stay wide: accuracy against latency");
+    Command command = app.command(
+        "tune", "Search the trade-off between accuracy and latency for the layers that must stay in float32");
     options->model.addTo(command);
     options->policy.addTo(command);
     command.remove("--inputs"); // here it is the data to measure on
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command.get("--inputs").required();
-    command.option("--out", &options->out, "Write the front here, and the points' policies beside it")
+    command.option("--out", &options->out, "Write the front to this file and each point's policy beside it")
         .type("FRONT.json")
         .notEmpty()
         .required();
-    command.option("--limit", &options->limit, "What must hold: sqnr=30 (dB) or top1=-0.5 (points)")
-        .type("METRIC=VALUE");
-    command.option("--time", &options->time, "Begin no measurement after this time (60s, 5m)").type("TIME");
     command
-        .option("--state", &options->state, "Keep what was measured here; a search that was stopped resumes")
+        .option("--limit", &options->limit,
+                "Accuracy limit: sqnr=30 (in dB) or top1=-0.5 (in percentage points)")
+        .type("METRIC=VALUE");
+    command
+        .option("--time", &options->time,
+                "Start no new measurement after this time, e.g. 60s or 5m (default: no limit)")
+        .type("TIME");
+    command.option("--state", &options->state, "Store measurements in this file and resume from it")
         .type("FILE");
-    command.option("--points", &options->points, "Points of the front to measure (8)").type("N");
-    command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");
+    command.option("--points", &options->points, "Number of points to measure (default: 8)").type("N");
+    command
+        .option("--memory", &options->memory, "Memory limit for intermediate tensors in MiB (default: 1024)")
+        .type("MIB");
     options->shard.addTo(command);
     command.flag("--groups-only", options->areGroupsOnly,
-                 "Only time the groups, into --state, for shards to share");
-    command.flag("--int8", options->hasInt8, "Allow int8 as well");
+                 "Only time the groups and store the times in --state, for all shards to share");
+    command.flag("--int8", options->hasInt8, "Also consider int8");
     command
         .option("--pick", &options->pick,
-                "Also write a model: the fastest within the limit (found, the search is over), or the knee "
-                "of the front")
+                "Also write one model: the fastest within the limit (the search ends when it is found), or "
+                "the knee of the front")
         .oneOf({"fastest-within", "knee"})
         .type("POINT");
-    command.option("--write", &options->write, "Where that model goes: P-symbol.json, or P.onnx").type("P");
+    command
+        .option(
+            "--write", &options->write,
+            "With --pick: write the model as P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
+        .type("P");
     command.flag("--json", options->json, "Print the front as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return tune(*options, stop); };

@@ -191,7 +191,7 @@ Result<infer::TypedModel> typedModel(const session::Session &session, infer::Sha
         known.insert_or_assign(name, shape);
     // Loops that are long are not run for the shapes behind them: their costs stay open.
     constexpr interpret::RunLimits kLimits{1000, std::size_t{64} << 20};
-    auto typed = profile::typedModel(model, known, policy, progress(stop), kLimits);
+    auto typed = profile::typedModel(model, known, policy, progress(stop), {}, kLimits);
     if (typed.ok() || typed.error().code == Errc::Cancelled)
         return typed;
     return mixed::typedAsStored(model, std::move(shapes), policy);
@@ -233,10 +233,10 @@ void addVerify(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<VerifyOptions>();
     Command command = app.command(
-        "verify", "What a converted model's operators compute in, and whether that was requested");
+        "verify", "Show the types a model's operators compute in and whether they match the policy");
     options->model.addTo(command);
     options->policy.addTo(command);
-    command.flag("--json", options->json, "One JSON document on standard output");
+    command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return verify(*options, stop); };
     });

@@ -62,8 +62,9 @@ Result<void> Leader::openJournal()
     if (const std::string known = contentOf(file); !known.empty()) {
         const auto tasks = parseInteger(known.substr(0, known.find('\n')));
         if (!tasks || *tasks < 1 || textOf(m_call.command, static_cast<std::size_t>(*tasks)) != known)
-            return inFile(
-                badInput({}, "the journal of another call", "this one, or that you remove the folder"), file);
+            return inFile(badInput({}, "the journal of a different run",
+                                   "this run; remove the folder or choose another --out"),
+                          file);
         m_call.tasks = static_cast<std::size_t>(*tasks);
     } else {
         HALFTONE_CHECK(countTasks());

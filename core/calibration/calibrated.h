@@ -23,6 +23,8 @@ struct CalibratedTensor
     /// Of weights of convolutions and fully connected layers, one an output channel; else empty.
     std::vector<ChannelRange> channels{};
     Threshold threshold{};
+    /// Of minmax and mse the one that costs less at the outputs of the layers that read the tensor, where that was measured.
+    std::optional<ThresholdMethod> atOutputs{};
 };
 
 /// The range that a symbol is given for a tensor: all values where nothing is clipped, else 0..t or -t..t.

@@ -65,6 +65,8 @@ public:
     /// Inputs: codes, scale, and with `hasZeroPoint` the zero point.
     virtual graph::NodeDefPtr makeDecode(std::string_view value, std::optional<std::size_t> axis,
                                          bool hasZeroPoint) const = 0;
+    /// Values times scales, which stretch to their shape. `node`: whose name, and whose output's name, it has.
+    virtual graph::NodeDefPtr makeScaled(const graph::NodeDef &node) const = 0;
     /// A product that gives the value of the BatchNorm that went into its weights: with a bias, and its value's name.
     virtual graph::NodeDefPtr withNorm(const graph::NodeDef &product, const graph::NodeDef &norm) const = 0;
     /// The operator on codes that computes what a product does between pairs, with inputs: codes, scale, zero point of both factors;

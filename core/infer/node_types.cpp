@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/infer/rule_by_slot.h"
 #include "core/infer/type_walk.h"
 
 #include <algorithm>
@@ -17,33 +18,6 @@ namespace {
 bool allKnown(std::span<const DType> types)
 {
     return std::ranges::find(types, DType::Unknown) == types.end();
-}
-
-bool hasAllSlots(const graph::NodeDef &node)
-{
-    return node.slots.empty() || node.slots.back() + 1 == node.slots.size();
-}
-
-/// Of a node whose optional inputs are partly absent: the rule sees them as open.
-TypeOutcome applyBySlot(const graph::NodeDef &node, const ops::TypeRule &rule, std::span<DType> inputs,
-                        std::span<DType> outputs, std::size_t *where)
-{
-    std::size_t slots = 0;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        slots = std::max(slots, node.slotOf(i) + 1);
-    std::vector<DType> bySlot(slots, DType::Unknown);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        bySlot[node.slotOf(i)] = inputs[i];
-    std::size_t place = 0;
-    const TypeOutcome outcome = rule.apply(bySlot, outputs, &place);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        inputs[i] = bySlot[node.slotOf(i)];
-        if (where != nullptr && place == node.slotOf(i))
-            *where = i;
-    }
-    if (where != nullptr && place >= slots)
-        *where = inputs.size() + (place - slots);
-    return outcome;
 }
 
 } // namespace
@@ -91,9 +65,7 @@ TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType
     }
     if (op(id) == nullptr)
         return TypeOutcome::Incomplete;
-    const ops::TypeRule rule = op(id)->typeRule(node.attributes);
-    return hasAllSlots(node) ? rule.apply(inputs, outputs, where)
-                             : applyBySlot(node, rule, inputs, outputs, where);
+    return applyBySlot(node, op(id)->typeRule(node.attributes), inputs, outputs, where);
 }
 
 } // namespace halftone::infer

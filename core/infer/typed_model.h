@@ -7,6 +7,8 @@
 #include "core/tensor/tensor.h"
 
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::infer {
@@ -28,6 +30,8 @@ struct TypedModel
     ShapeMap shapes;
     /// By NodeId, where operators are what inputs' values say (Dialect::readWith) and the model was run for that; else empty.
     std::vector<TracedNode> traced{};
+    /// By name of a variable, what it was run on, and is to be timed on; of others nothing is known.
+    std::unordered_map<std::string, tensor::Tensor> fed{};
 };
 
 } // namespace halftone::infer

@@ -4,6 +4,7 @@
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/io/foreign_formats.h"
 #include "core/io/mxnet/pair_mark.h"
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/symbol_json.h"
@@ -183,6 +184,10 @@ Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadO
 Result<LoadedModel> readOnce(const std::string &path, const LoadOptions &options, bool &isChanging)
 {
     LoadedModel loaded;
+    if (std::error_code none; fs::is_directory(path, none)) {
+        if (const ForeignFormat *const foreign = foreignFormatOfFolder(path))
+            return inFile(badInput({}, std::string(foreign->title), std::string(foreign->way)), path);
+    }
     HALFTONE_TRY(const auto file, MappedFile::open(path));
     Result<Format> format = sniff(file->bytes());
     if (!format.ok() && path.ends_with(kOnnxSuffix) && mayBeOnnx(file->bytes()))

@@ -1,6 +1,7 @@
 #include "core/io/sniff.h"
 
 #include "core/base/text.h"
+#include "core/io/foreign_formats.h"
 #include "core/io/mxnet/params_format.h"
 
 #include <algorithm>
@@ -32,11 +33,9 @@ constexpr std::array kForeign{
     Signature{"PK\x05\x06"sv, "an empty zip archive"},
     Signature{"\x1F\x8B"sv, "a gzip archive"},
     Signature{"\x93NUMPY"sv, "a NumPy array"},
-    Signature{"\x89HDF"sv, "an HDF5 file"},
     Signature{"\x80\x02"sv, "a Python pickle"},
     Signature{"\x80\x03"sv, "a Python pickle"},
     Signature{"\x80\x04"sv, "a Python pickle"},
-    Signature{"GGUF"sv, "a GGUF model"},
     Signature{"version https://git-lfs"sv, "a Git LFS pointer (the file itself was not fetched)"},
 };
 
@@ -48,32 +47,6 @@ bool looksLikeOnnx(std::string_view text)
     constexpr std::string_view kNextFields = "\x12\x1A\x22\x2A\x32\x3A\x42";
     return text.size() > 3 && text[0] == kIrVersion && text[1] > 0 && text[1] < 32
         && kNextFields.find(text[2]) != std::string_view::npos;
-}
-
-/// What the message of an ONNX model is as text, as onnx.load() calls it; empty: none. Its language begins with "<ir_version: 9, …>", and
-/// protobuf's two forms with the message's first fields.
-std::string_view onnxTextForm(std::string_view content)
-{
-    constexpr std::string_view kFirstFields[]{"ir_version", "opset_import", "producer_name", "graph"};
-    constexpr std::string_view kJsonFields[]{"\"irVersion\"", "\"ir_version\"", "\"opsetImport\"",
-                                             "\"opset_import\""};
-    const auto begins = [&](std::string_view text, char after) {
-        return std::ranges::any_of(kFirstFields, [&](std::string_view field) {
-            const std::string_view rest = text.starts_with(field) ? trimmed(text.substr(field.size())) : "";
-            return rest.starts_with(':') || rest.starts_with(after);
-        });
-    };
-    if (content.starts_with('{'))
-        return std::ranges::any_of(
-                   kJsonFields,
-                   [&](std::string_view field) { return content.find(field) != std::string_view::npos; })
-            ? "json"
-            : "";
-    if (content.starts_with('<'))
-        return begins(trimmed(content.substr(1)), ':') ? "onnxtxt" : "";
-    while (content.starts_with('#') && content.find('\n') != std::string_view::npos)
-        content = trimmed(content.substr(content.find('\n')));
-    return begins(content, '{') ? "textproto" : "";
 }
 
 bool looksLikeMarkup(std::string_view trimmedText)
@@ -99,6 +72,8 @@ Result<Format> sniff(std::span<const std::byte> bytes)
         return badInput("byte 0", "an empty file", std::string(kExpected));
     if (looksLikeParams(text))
         return Format::Params;
+    if (const ForeignFormat *const foreign = foreignFormatOf(bytes))
+        return badInput({}, std::string(foreign->title), std::string(foreign->way));
     for (const Signature &foreign : kForeign) {
         if (text.starts_with(foreign.start))
             return badInput("byte 0", std::string(foreign.what), std::string(kExpected));
@@ -107,18 +82,13 @@ Result<Format> sniff(std::span<const std::byte> bytes)
         return Format::Onnx;
     constexpr std::size_t kBlanksSeen = 4096;
     const std::string_view content = trimmed(text.substr(0, kBlanksSeen));
-    if (const std::string_view form = onnxTextForm(content); !form.empty())
-        return badInput("byte 0",
-                        form == "json" ? "an ONNX model in its JSON form" : "an ONNX model in its text form",
-                        "its binary form: onnx.save(onnx.load(FILE, format=\"" + std::string(form)
-                            + "\"), \"NAME.onnx\")");
     if (looksLikeMarkup(content))
         return badInput("byte 0", "a web page or XML (\"" + printable(content.substr(0, 40)) + "\")",
                         std::string(kExpected));
     if (content.starts_with('{') || content.starts_with('['))
         return Format::SymbolJson;
     if (content.empty())
-        return badInput("byte 0", "nothing but blanks", std::string(kExpected));
+        return badInput("byte 0", "a file with whitespace only", std::string(kExpected));
     return badInput("byte 0", "\"" + printable(content.substr(0, 16)) + "\"", std::string(kExpected));
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/jobs/layer_choice.h"
 #include "core/jobs/task_pool.h"
 #include "core/jobs/walk_examples.h"
 #include "core/policy/pattern.h"
@@ -404,6 +405,26 @@ Result<CalibrateOutcome> calibrated(const CollectedStatistics &statistics,
     return outcome;
 }
 
+namespace {
+
+/// What minmax and mse cost at the layers' outputs, and in the place of mse the better one.
+Result<void> takeBest(const graph::Model &model, const std::string &modelPath,
+                      const CalibrateOptions &options, std::span<calibration::CalibratedTensor> tensors,
+                      const Progress &progress)
+{
+    HALFTONE_CHECK(weighAtOutputs(model, modelPath, options, tensors, progress));
+    if (options.threshold.method != calibration::ThresholdMethod::Mse)
+        return {};
+    calibration::ThresholdOptions minMax = options.threshold;
+    minMax.method = calibration::ThresholdMethod::MinMax;
+    for (calibration::CalibratedTensor &tensor : tensors)
+        if (tensor.atOutputs == minMax.method)
+            tensor.threshold = calibration::chooseThreshold(tensor.statistics, minMax, progress.stop);
+    return {};
+}
+
+} // namespace
+
 Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &modelPath,
                                         const CalibrateOptions &options, const Progress &progress)
 {
@@ -419,6 +440,9 @@ Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::st
                      collectStatistics(model, modelPath, options, progress));
         HALFTONE_TRY(outcome, calibrated(statistics, options.threshold, options.threads, progress));
     }
+    const std::span<calibration::CalibratedTensor> tensors = outcome.tensors;
+    if (options.weighsOutputs && options.part.isWhole())
+        HALFTONE_CHECK(takeBest(model, modelPath, options, tensors, progress));
     returnFreedMemory(); // what was collected is several times what came of it
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;

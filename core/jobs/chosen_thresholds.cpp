@@ -17,7 +17,8 @@ policy::ThresholdChoice choiceFor(const policy::Policy &policy, const Calibrated
         return {ThresholdMethod::MinMax, std::nullopt};
     if (const auto own = policy.thresholds.find(tensor.name); own != policy.thresholds.end())
         return own->second;
-    return {policy.thresholdMethod.value_or(policy::kDefaultThresholdMethod), std::nullopt};
+    return {policy.thresholdMethod.value_or(tensor.atOutputs.value_or(policy::kDefaultThresholdMethod)),
+            std::nullopt};
 }
 
 Threshold thresholdBy(const policy::ThresholdChoice &choice, const CalibratedTensor &tensor,

@@ -11,7 +11,8 @@
 
 namespace halftone::jobs {
 
-/// What a policy says of one tensor: its own choice, else the policy's method. Parameters are always scaled by their largest
+/// What a policy says of one tensor: its own choice, else the policy's method, else what is best at the layers' outputs (mse where that is
+/// not known). Parameters are always scaled by their largest
 /// magnitude.
 policy::ThresholdChoice choiceFor(const policy::Policy &policy, const calibration::CalibratedTensor &tensor);
 

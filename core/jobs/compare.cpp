@@ -9,6 +9,7 @@
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_each.h"
 #include "core/jobs/compare_parts.h"
+#include "core/jobs/fixed_batch.h"
 #include "core/jobs/independent_examples.h"
 #include "core/jobs/run.h"
 #include "core/jobs/task_count.h"
@@ -71,7 +72,7 @@ private:
             HALFTONE_TRY(const Room room, add(0, progress));
             if (room == Room::Enough)
                 return {};
-            if (m_batches.size <= 1)
+            if (m_batches.size <= 1 || m_batches.isFilled)
                 return noRoom();
             m_batches = m_batches.halved();
             m_compare.forget();
@@ -83,7 +84,8 @@ private:
         const double share = 1 / static_cast<double>(m_batches.count);
         HALFTONE_TRY(const interpret::Feed feed, m_batches.feed(m_source, k));
         HALFTONE_TRY(const Room room,
-                     m_compare.add(feed, partOf(progress, share * static_cast<double>(k), share)));
+                     m_compare.add(feed, partOf(progress, share * static_cast<double>(k), share),
+                                   m_batches.filling(k)));
         if (const auto unclean = m_compare.firstUnclean())
             return uncleanReference(m_graph, *unclean);
         const LayerCompare::Heads &heads = m_compare.heads();
@@ -198,7 +200,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
         }
     }
     HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, settings));
-    HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
+    HALFTONE_TRY(const Batches batches, batchesOf(models.reference, *source, options.backend, options.batch));
     BatchComparison comparison(std::move(compare), models.reference.graph, *source, batches, options,
                                std::move(task));
     const auto outcomeSoFar = [&] {

@@ -104,7 +104,7 @@ private:
         outcome.comparison = profile::comparisonOf(parts.parts, m_options.settings.threshold);
         outcome.examples = examples;
         outcome.expected = m_batches.examples;
-        outcome.batch = 1;
+        outcome.batch = m_batches.size;
         outcome.reference = m_reference.result();
         outcome.other = m_other.result();
         outcome.task = m_task.result();
@@ -164,7 +164,7 @@ private:
     {
         HALFTONE_CHECK(progress.checkStop());
         HALFTONE_TRY(const interpret::Feed feed, m_batches.feed(m_source, k));
-        HALFTONE_TRY(const Room room, worker.add(feed, {progress.stop, {}}));
+        HALFTONE_TRY(const Room room, worker.add(feed, {progress.stop, {}}, m_batches.filling(k)));
         if (const auto unclean = worker.firstUnclean())
             return uncleanReference(m_models.reference.graph, *unclean);
         if (room == Room::TooSmall) {
@@ -172,7 +172,7 @@ private:
             return cancelled();
         }
         const std::lock_guard lock(m_judging);
-        ++m_judged;
+        m_judged += m_batches.number(k);
         return judge(worker.heads(), m_batches.first(k));
     }
 

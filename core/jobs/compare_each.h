@@ -10,7 +10,7 @@ namespace halftone::jobs {
 
 /// compareModels() with each example alone: fills in what the examples tell. Examples are computed side by side, as many as the
 /// memory limit lets; where it does not hold the weights that kernels pack beside the values, each is packed when it is used.
-/// batches  of one example each
+/// batches  of one example each, or of as many as the model takes
 /// interim  is given what the examples so far tell, from time to time
 Result<void> compareEach(const profile::ComparedModels &models, const ExampleSource &source,
                          const Batches &batches, const std::shared_ptr<const Task> &task,

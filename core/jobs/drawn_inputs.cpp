@@ -120,7 +120,7 @@ Result<infer::ShapeMap> Drawing::fittingShapes(const std::vector<graph::NodeId> 
         if (!first)
             first = std::move(shapes).error();
     }
-    return unsupported(first->where, "no usual size of the inputs fits: " + first->found,
+    return unsupported(first->where, "none of the usual input sizes works for this model: " + first->found,
                        "a file with the inputs");
 }
 

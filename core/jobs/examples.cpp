@@ -6,6 +6,7 @@
 #include "core/io/arrays/npz.h"
 #include "core/io/pictures/picture.h"
 #include "core/io/pictures/preprocess.h"
+#include "core/jobs/fixed_batch.h"
 #include "core/kernels/join.h"
 #include "core/tensor/elements.h"
 
@@ -106,18 +107,28 @@ public:
     std::optional<std::size_t> count() const override { return m_count; }
     std::size_t usualBatch() const override { return 0; }
 
+    std::vector<std::string> cutInputs() const override
+    {
+        std::vector<std::string> names;
+        for (const io::NamedTensor &array : m_arrays)
+            if (isCut(array.tensor))
+                names.push_back(array.name);
+        return names;
+    }
+
     Result<interpret::Feed> batch(std::size_t first, std::size_t number) const override
     {
         interpret::Feed feed;
-        for (const io::NamedTensor &array : m_arrays) {
-            const Shape &shape = array.tensor.shape();
-            const bool isCut = number > 0 && shape.rank() > 0 && shape[0] == m_length;
-            feed.emplace(array.name, isCut ? kernels::sliceRows(array.tensor, first, number) : array.tensor);
-        }
+        for (const io::NamedTensor &array : m_arrays)
+            feed.emplace(array.name,
+                         number > 0 && isCut(array.tensor) ? kernels::sliceRows(array.tensor, first, number)
+                                                           : array.tensor);
         return feed;
     }
 
 private:
+    bool isCut(const Tensor &array) const { return array.shape().rank() > 0 && array.shape()[0] == m_length; }
+
     Result<void> limit(std::size_t examples)
     {
         for (const io::NamedTensor &array : m_arrays) {
@@ -166,6 +177,7 @@ public:
 
     std::optional<std::size_t> count() const override { return m_files.size(); }
     std::size_t usualBatch() const override { return 1; }
+    std::vector<std::string> cutInputs() const override { return {m_rules.input}; }
     bool isBgr() const override { return m_rules.color == io::Preprocess::Color::Bgr; }
 
     Result<interpret::Feed> batch(std::size_t first, std::size_t number) const override
@@ -259,7 +271,10 @@ Result<std::vector<std::pair<std::string, tensor::Shape>>>
 shapesOfOne(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath)
 {
     HALFTONE_TRY(const auto source, openExamples(options, model, modelPath));
-    HALFTONE_TRY(const interpret::Feed feed, source->batch(0, source->count() ? 1 : 0));
+    const std::size_t examples = examplesForShapes(model, *source);
+    HALFTONE_TRY(const interpret::Feed feed,
+                 examples > 1 ? Batches::filled(*source->count(), examples).feed(*source, 0)
+                              : source->batch(0, examples));
     std::vector<std::pair<std::string, tensor::Shape>> shapes;
     for (const auto &[name, tensor] : feed)
         shapes.emplace_back(name, tensor.shape());

@@ -50,6 +50,8 @@ public:
     virtual std::size_t usualBatch() const = 0;
     /// Examples [first, first + number) as inputs of the model; number 0: all, untouched.
     virtual Result<interpret::Feed> batch(std::size_t first, std::size_t number) const = 0;
+    /// The inputs of which every example has a part.
+    virtual std::vector<std::string> cutInputs() const { return {}; }
     /// The right classes, as many as count(); empty without labels.
     const std::vector<std::int64_t> &labels() const { return m_labels; }
     /// The names of the pictures, as many as count(); empty where examples are none.
@@ -80,7 +82,7 @@ struct FieldFile
 /// The files that openExamples() and batch() read, as far as they are there: arrays or pictures, rules, labels, targets.
 std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath);
 
-/// The shapes that one example gives the inputs, so that those of the rest of the network follow. fails: as openExamples().
+/// The shapes that one example gives the inputs (as many as the model takes, where it takes another number only), so that those of the rest of the network follow. fails: as openExamples().
 Result<std::vector<std::pair<std::string, tensor::Shape>>>
 shapesOfOne(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath);
 

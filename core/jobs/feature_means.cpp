@@ -1,8 +1,8 @@
 #include "core/jobs/feature_means.h"
 
 #include "core/dialect/dialect.h"
+#include "core/jobs/value_codes.h"
 #include "core/jobs/walk_examples.h"
-#include "core/quantize/pair_codes.h"
 #include "core/quantize/pairs.h"
 
 #include <algorithm>
@@ -21,41 +21,6 @@ struct Wanted
     std::vector<double> real;
     std::vector<double> coded;
     std::size_t places = 0; ///< summed, a feature
-};
-
-/// What int8 codes of a range make of a value (core/quantize/RULES.md, Q-quantize, Q-pair-data).
-class Codes
-{
-public:
-    Codes(const quantize::QuantizedRange &range, quantize::QuantizedCodes codes, bool inPairs)
-    {
-        if (inPairs) {
-            const quantize::PairCodes pair = quantize::dataCodes(range, codes);
-            const bool isSigned = pair.zeroPoint.dtype() == tensor::DType::I8;
-            const float zero = isSigned ? 0 : static_cast<float>(pair.zeroPoint.values<std::uint8_t>()[0]);
-            m_scale = 1 / pair.scales[0];
-            m_lowest = (isSigned ? -128.0F : 0.0F) - zero;
-            m_highest = (isSigned ? 127.0F : 255.0F) - zero;
-            return;
-        }
-        const bool isOneSided = codes != quantize::QuantizedCodes::Int8 && range.low >= 0;
-        const float largest = std::max(std::abs(range.low), std::abs(range.high));
-        m_scale = largest > 0 ? (isOneSided ? 255.5F : 127.5F) / largest : 0;
-        m_lowest = isOneSided ? 0.0F : -128.0F;
-        m_highest = isOneSided ? 255.0F : 127.0F;
-    }
-
-    double decoded(float value) const
-    {
-        return m_scale > 0
-            ? double{std::clamp(std::nearbyint(value * m_scale), m_lowest, m_highest)} / double{m_scale}
-            : double{value};
-    }
-
-private:
-    float m_scale = 0;
-    float m_lowest = 0;
-    float m_highest = 0;
 };
 
 class FeatureMeanCollector
@@ -91,8 +56,8 @@ public:
         wanted.coded.resize(features);
         const auto range = m_ranges.find(name);
         const bool isKnown = range != m_ranges.end();
-        const Codes codes(isKnown ? range->second : quantize::QuantizedRange{}, m_codes,
-                          m_inPairs && isKnown);
+        const ValueCodes codes(isKnown ? range->second : quantize::QuantizedRange{}, m_codes,
+                               m_inPairs && isKnown);
         const std::vector<float> values = value.values<float>();
         for (std::size_t at = 0; at < count; at += inner) {
             double real = 0;

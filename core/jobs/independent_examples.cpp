@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/interpret/interpreter.h"
 #include "core/jobs/compare_parts.h"
+#include "core/jobs/fixed_batch.h"
 #include "core/tensor/elements.h"
 #include "core/tensor/error_metrics.h"
 
@@ -110,10 +111,10 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
                              const std::string &backend, std::size_t wanted, const Part &part,
                              std::size_t memoryLimit)
 {
-    HALFTONE_TRY(const Batches batches, Batches::of(source, wanted));
+    HALFTONE_TRY(const Batches batches, batchesOf(model, source, backend, wanted));
     const std::size_t all = source.count().value_or(0);
     const bool isAsked = wanted > 0 || source.usualBatch() > 0;
-    bool areApart = all > 0 && (isAsked || all == 1);
+    bool areApart = all > 0 && (isAsked || all == 1 || batches.isFilled);
     if (all > 0 && !areApart) {
         HALFTONE_TRY(areApart, areIndependent(model, source, backend, memoryLimit));
     }
@@ -128,7 +129,8 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
     const Batches apart = batches.apart(part);
     if (apart.examples == 0)
         return badCall("shard", "no example: there are " + std::to_string(all),
-                       "at most as many shards as examples");
+                       batches.isFilled ? "at most as many shards as batches"
+                                        : "at most as many shards as examples");
     return apart;
 }
 
@@ -138,7 +140,7 @@ Result<std::size_t> mostParts(const graph::Model &model, const std::string &mode
 {
     HALFTONE_TRY(const auto source, openExamples(options, model, modelPath));
     HALFTONE_TRY(const Batches batches, batchesApart(model, *source, backend, wanted, {}, memoryLimit));
-    return batches.size == 0 ? 1 : batches.examples;
+    return batches.size == 0 ? 1 : batches.count;
 }
 
 } // namespace halftone::jobs

@@ -13,7 +13,7 @@ namespace halftone::jobs {
 
 constexpr std::size_t kAnyMemory = std::numeric_limits<std::size_t>::max();
 
-/// Batches of one example each, of a part of them; all in one piece where the arrays have no axis of examples, or where
+/// Batches of one example each, of a part of them (of as many as the model takes where that is another number: fixedBatch()); all in one piece where the arrays have no axis of examples, or where
 /// `wanted` is 0 and what the model makes of one example depends on the others (a recurrent network over steps; batches that
 /// an operator has the size of). That is tried out: two examples alone and both at once. Where the model takes one but neither two nor all, nothing
 /// is to be tried.
@@ -24,7 +24,7 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
                              const std::string &backend, std::size_t wanted, const Part &part,
                              std::size_t memoryLimit = kAnyMemory);
 
-/// How many parts there can be: as many as examples, or one. fails: as openExamples() and batchesApart()
+/// How many parts there can be: as many as batchesApart() makes of all examples. fails: as openExamples() and batchesApart()
 Result<std::size_t> mostParts(const graph::Model &model, const std::string &modelPath,
                               const ExampleOptions &options, const std::string &backend, std::size_t wanted,
                               std::size_t memoryLimit = kAnyMemory);

@@ -110,6 +110,7 @@ Result<quantize::QuantizedRanges> rangesOnExamples(const graph::Model &model, co
     CalibrateOptions options = source.calibrate;
     options.threshold.codes = CodeType::Auto;
     options.threshold.method = policy.thresholdMethod.value_or(policy::kDefaultThresholdMethod);
+    options.weighsOutputs = !policy.thresholdMethod;
     options.rangesOnly = true;
     options.tensors = std::move(names);
     options.asBatches = isMeantAsBatches(model.graph, options.threshold.method);

@@ -50,7 +50,7 @@ Result<void> add(const CalibrationShard &from, CalibrationShard &to)
     const auto nameOfTensor
         = [](const CollectedTensor &one) -> const std::string & { return one.tensor.name; };
     if (!std::ranges::equal(from.statistics.tensors, to.statistics.tensors, {}, nameOfTensor, nameOfTensor))
-        return badInput("tensors", "others than the first file's", "the same");
+        return badInput("tensors", "a different list than in the first file", "shards of one run");
     for (std::size_t k = 0; k < to.statistics.tensors.size(); ++k) {
         CollectedTensor &tensor = to.statistics.tensors[k];
         if (!tensor.tensor.isParameter) // which every shard has seen once
@@ -65,7 +65,7 @@ Result<void> add(const ComparisonShard &from, ComparisonShard &to)
     const auto place = [](const profile::LayerParts &layer) { return std::pair(layer.node, layer.output); };
     if (!std::ranges::equal(from.parts.parts.layers, to.parts.parts.layers, {}, place, place)
         || from.outputs != to.outputs)
-        return badInput("layers", "others than the first file's", "the same");
+        return badInput("layers", "a different list than in the first file", "shards of one run");
     profile::addParts(from.parts.parts, to.parts.parts);
     to.parts.reference.add(from.parts.reference);
     to.parts.other.add(from.parts.other);

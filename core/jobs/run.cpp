@@ -7,6 +7,7 @@
 #include "core/interpret/interpreter.h"
 #include "core/interpret/random_params.h"
 #include "core/jobs/batch_walk.h"
+#include "core/jobs/fixed_batch.h"
 #include "core/jobs/task_count.h"
 #include "core/kernels/join.h"
 #include "core/ops/tensor_list.h"
@@ -104,12 +105,15 @@ std::vector<std::string> sourceOutputNames(const graph::Graph &graph)
 
 namespace {
 
-/// Arrays that nobody wants cut are run as they are, even without a row.
-Result<Batches> batchesOf(const ExampleSource &source, const RunSettings &settings)
+/// Arrays that nobody wants cut are run as they are, even without a row, where the model takes them so.
+Result<Batches> batchesToRun(const graph::Model &model, const ExampleSource &source,
+                             const RunSettings &settings)
 {
-    if (settings.batch == 0 && source.usualBatch() == 0 && settings.examples.examples == 0)
+    const bool isAsIs = settings.batch == 0 && source.usualBatch() == 0 && settings.examples.examples == 0;
+    if (isAsIs && source.count().value_or(0) == 0)
         return Batches();
-    return Batches::of(source, settings.batch);
+    HALFTONE_TRY(const Batches batches, batchesOf(model, source, settings.backend, settings.batch));
+    return isAsIs && !batches.isFilled ? Batches() : batches;
 }
 
 /// What one batch gave.
@@ -173,12 +177,35 @@ private:
         options.tap = [&](const interpret::NodeValue &value) { return tap(value, k == 0, outcome); };
         const auto start = std::chrono::steady_clock::now();
         HALFTONE_TRY(outcome.heads, interpreter.run(feed, options));
+        HALFTONE_CHECK(keepOwn(k));
         outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (!outcome.heads.empty()) {
             if (auto right = checkLabels(m_source.labels(), outcome.heads[0], m_batches.first(k));
                 !right.ok())
                 return inFile(std::move(right).error(), labelsFile(m_settings.examples));
         }
+        return {};
+    }
+
+    /// What counts of a batch that was filled up.
+    Result<void> keepOwn(std::size_t k)
+    {
+        const kernels::FilledBatch filling = m_batches.filling(k);
+        BatchOutcome &batch = m_outcomes[k];
+        for (std::size_t i = 0; i < batch.heads.size(); ++i) {
+            if (!infer::isList(m_graph, m_graph.heads()[i]))
+                HALFTONE_CHECK(cut(batch.heads[i], filling));
+        }
+        for (TappedValue &value : batch.values) {
+            if (!value.isList)
+                HALFTONE_CHECK(cut(value.tensor, filling));
+        }
+        return {};
+    }
+
+    static Result<void> cut(Tensor &value, const kernels::FilledBatch &filling)
+    {
+        HALFTONE_TRY(value, kernels::ownPart(value, filling));
         return {};
     }
 
@@ -256,9 +283,9 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
     if (model.graph.heads().empty())
         return badInput("outputs", "a graph without outputs", "an output to compute");
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model, modelPath));
-    HALFTONE_TRY(const Batches batches, batchesOf(*source, settings));
     HALFTONE_TRY(auto task, Task::of(settings.examples, *source, model.graph));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));
+    HALFTONE_TRY(const Batches batches, batchesToRun(complete, *source, settings));
     HALFTONE_TRY(
         BatchWalk walk,
         BatchWalk::create(complete, batches, settings.backend, settings.threads, settings.accumulator));

@@ -338,7 +338,7 @@ Result<std::span<const std::byte>> checkedBody(std::span<const std::byte> bytes)
     std::memcpy(&checksum, bytes.data() + body.size(), sizeof checksum);
     if (checksum != hashOfBytes(body))
         return badInput("byte " + std::to_string(body.size()),
-                        "a checksum that the bytes before it do not have", "a file that is whole");
+                        "a checksum that does not match: the file is damaged or cut", "a whole file");
     return body.subspan(magic.size() + sizeof version);
 }
 

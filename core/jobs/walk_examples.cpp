@@ -8,6 +8,7 @@
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batch_walk.h"
 #include "core/jobs/compare_parts.h"
+#include "core/jobs/fixed_batch.h"
 #include "core/jobs/independent_examples.h"
 #include "core/jobs/task_pool.h"
 
@@ -88,8 +89,10 @@ private:
     /// On this batch's turn, which is then over.
     Result<void> look(NodeId node, std::size_t batch, std::span<const Tensor> values)
     {
-        for (std::uint32_t i = 0; i < values.size(); ++i)
-            m_viewer({node, i, 0}, values[i], batch + 1 == m_batches.count);
+        for (std::uint32_t i = 0; i < values.size(); ++i) {
+            HALFTONE_TRY(const Tensor value, kernels::ownPart(values[i], m_batches.filling(batch)));
+            m_viewer({node, i, 0}, value, batch + 1 == m_batches.count);
+        }
         m_failure.change([&] { ++m_next[node]; });
         return {};
     }
@@ -111,7 +114,7 @@ Result<std::size_t> walkExamples(const graph::Model &model, const std::string &m
                                  const Progress &progress)
 {
     HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
-    HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
+    HALFTONE_TRY(const Batches batches, batchesOf(model, *source, options.backend, options.batch));
     HALFTONE_TRY(BatchWalk walk, BatchWalk::create(model, batches, options.backend, options.threads));
     Showing showing(model.graph, batches, viewer);
     const unsigned threads = threadsFor(options.threads);
@@ -130,21 +133,25 @@ namespace {
 
 /// One run of one example, all of whose values are shown.
 Result<void> showEach(const graph::Model &model, interpret::Interpreter &interpreter,
-                      interpret::Prepare prepare, const interpret::Feed &feed, const EachViewer &viewer,
-                      const Progress &progress)
+                      interpret::Prepare prepare, const interpret::Feed &feed,
+                      const kernels::FilledBatch &filling, const EachViewer &viewer, const Progress &progress)
 {
     const auto shown = infer::shownOutputs(model.graph);
     for (const NodeId id : graph::postOrder(model.graph)) {
         const auto fed = model.graph.isVariable(id) ? feed.find(model.graph.node(id).name) : feed.end();
-        if (fed != feed.end())
-            viewer({id, 0, 0}, fed->second);
+        if (fed != feed.end()) {
+            HALFTONE_TRY(const Tensor own, kernels::ownPart(fed->second, filling));
+            viewer({id, 0, 0}, own);
+        }
     }
     HALFTONE_TRY(interpret::Execution run, interpreter.start(feed, prepare));
     while (!run.isDone()) {
         progress.tell(run.shareDone(), model.graph.node(run.node()).name);
         HALFTONE_TRY(const interpret::NodeValue value, run.step({progress.stop, {}}));
-        for (std::uint32_t i = 0; i < std::min(shown[value.node], value.outputs.size()); ++i)
-            viewer({value.node, i, 0}, value.outputs[i]);
+        for (std::uint32_t i = 0; i < std::min(shown[value.node], value.outputs.size()); ++i) {
+            HALFTONE_TRY(const Tensor own, kernels::ownPart(value.outputs[i], filling));
+            viewer({value.node, i, 0}, own);
+        }
     }
     return {};
 }
@@ -218,8 +225,10 @@ Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::str
         frugal.emplace();
     walk.run(
         *source,
-        [&](interpret::Interpreter &interpreter, std::size_t, const interpret::Feed &feed,
-            const Progress &part) { return showEach(model, interpreter, plan.prepare, feed, viewer, part); },
+        [&](interpret::Interpreter &interpreter, std::size_t k, const interpret::Feed &feed,
+            const Progress &part) {
+            return showEach(model, interpreter, plan.prepare, feed, batches.filling(k), viewer, part);
+        },
         progress, failure);
     if (failure.error())
         return *failure.error();

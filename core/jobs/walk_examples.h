@@ -39,7 +39,7 @@ struct WalkedExamples
 /// Shown one value of one example; values of other nodes and of other examples may come at once, in any order.
 using EachViewer = std::function<void(const graph::Entry &, const tensor::Tensor &)>;
 
-/// Runs the float32 model over a part of its examples, one by one, each with the kernels for one example and one thread: what
+/// Runs the float32 model over a part of its examples, one by one (where it takes another number only, so many at a time), each with the kernels for one example and one thread: what
 /// is shown depends neither on options.batch, nor on the threads, nor on the part. Arrays for which options.batch is 0 are
 /// taken apart where that makes no difference.
 /// fails: as walkExamples(); BadCall for a part of arrays that cannot be taken apart

@@ -49,4 +49,40 @@ Result<Tensor> joinRows(std::span<const Tensor> tensors)
     return buffer.tensor;
 }
 
+Result<Tensor> ownPart(const Tensor &value, const FilledBatch &batch)
+{
+    const Shape &shape = value.shape();
+    if (!batch.isFilled() || shape.rank() == 0)
+        return value;
+    const auto all = static_cast<std::int64_t>(batch.all);
+    if (shape[0] > 0 && shape[0] % all == 0)
+        return sliceRows(value, 0, static_cast<std::size_t>(shape[0] / all) * batch.own);
+    const auto dims = shape.dims();
+    const auto place = std::ranges::find(dims, all);
+    if (place == dims.end())
+        return value;
+    Shape taken = shape;
+    taken[static_cast<std::size_t>(place - dims.begin())] = static_cast<std::int64_t>(batch.own);
+    HALFTONE_TRY(const Buffer buffer, allocate({value.dtype(), taken}));
+    std::size_t outer = 1;
+    for (auto axis = dims.begin(); axis != place; ++axis)
+        outer *= static_cast<std::size_t>(*axis);
+    if (outer == 0 || value.bytes().empty())
+        return buffer.tensor;
+    const std::size_t from = value.bytes().size() / outer;
+    const std::size_t to = from / batch.all * batch.own;
+    for (std::size_t k = 0; k < outer; ++k)
+        std::memcpy(buffer.bytes + k * to, value.bytes().data() + k * from, to);
+    return buffer.tensor;
+}
+
+Result<Tensor> filledUp(const Tensor &tensor, std::size_t number)
+{
+    const auto rows = static_cast<std::size_t>(tensor.shape()[0]);
+    std::vector<Tensor> parts{tensor};
+    for (std::size_t k = rows; k < number; ++k)
+        parts.push_back(sliceRows(tensor, rows - 1, 1));
+    return joinRows(parts);
+}
+
 } // namespace halftone::kernels

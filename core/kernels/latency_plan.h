@@ -2,6 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/graph/graph.h"
 #include "core/kernels/backend.h"
 #include "core/kernels/plan_cache.h"
 
@@ -97,6 +98,9 @@ public:
     virtual std::size_t constantBytes() const = 0; ///< packed weights, which other plans may share
 };
 
+/// Makes kernels of control flow: see PlanOptions.
+using BodyKernels = std::function<Result<std::unique_ptr<Kernel>>(graph::NodeId)>;
+
 struct PlanOptions
 {
     /// Shared with other plans of the same model, so that an edit costs little; null: none.
@@ -105,6 +109,10 @@ struct PlanOptions
     PlanLayout layout = PlanLayout::Measured;
     /// Called before layouts are timed: whatever else this process does can end first. Empty: nothing.
     std::function<void()> beforeTiming = {};
+    /// Writes a plan's inputs before it is run to be timed. Empty: they are zeros, which not every operator takes.
+    std::function<Result<void>(LatencyPlan &)> feed = {};
+    /// A kernel of a node that runs bodies (loops, branches), by its place in the model's graph. Empty: nobody computes these.
+    BodyKernels bodies = {};
 };
 
 } // namespace halftone::kernels

@@ -6,6 +6,7 @@
 #include "core/infer/cpu_defects.h"
 #include "core/infer/variables.h"
 #include "core/mixed/assign_by_mode.h"
+#include "core/mixed/cast_problem.h"
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"

@@ -7,7 +7,6 @@
 #include "core/infer/infer_shapes.h"
 #include "core/infer/variables.h"
 #include "core/mixed/cast_params.h"
-#include "core/mixed/cast_problem.h"
 #include "core/policy/assignment.h"
 #include "core/policy/policy.h"
 #include "core/quantize/quantize_asked.h"
@@ -19,6 +18,8 @@
 #include <vector>
 
 namespace halftone::mixed {
+
+struct CastProblem;
 
 /// A converted model and everything that explains it.
 struct ConvertedModel

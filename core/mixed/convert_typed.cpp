@@ -1,13 +1,15 @@
 #include "core/mixed/convert_typed.h"
 
 #include "core/dialect/dialect.h"
-#include "core/mixed/convert_bodies.h"
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
 #include "core/mixed/kept_lists.h"
 #include "core/mixed/mark_parameters.h"
 #include "core/mixed/read_counts.h"
 #include "core/mixed/typed_builder.h"
+#include "core/mixed/typed_level.h"
+
+#include <algorithm>
 
 namespace halftone::mixed {
 namespace {
@@ -15,23 +17,22 @@ namespace {
 using graph::NodeId;
 using tensor::DType;
 
-/// Which variables and constants may change their type when all their readers want the target type.
-std::vector<bool> storableVariables(const graph::Graph &source, const policy::Assignment &assignment,
-                                    std::span<const infer::Variable> variables,
-                                    const std::vector<bool> &constants, const TypedPlan &plan,
-                                    const TypedSettings &settings)
+/// Which variables and constants may change their type when all their readers want the target type. Variables of bodies are what is handed in.
+std::vector<bool> storableIn(const TypedLevel &level, const TypedSettings &settings)
 {
+    const graph::Graph &source = *level.graph;
     std::vector<bool> storable(source.nodeCount(), false);
-    for (const NodeId id : plan.order) {
-        if (constants[id])
-            storable[id] = settings.castConstants && assignment.requested(id) != policy::Request::Fp32;
-        if (!source.isVariable(id) || assignment.rule(id) == policy::Rule::ExcludedName)
+    for (const NodeId id : level.plan.order) {
+        if (level.constants[id])
+            storable[id] = settings.castConstants && level.assignment->requested(id) != policy::Request::Fp32;
+        if (!source.isVariable(id) || level.depth > settings.depth
+            || level.assignment->rule(id) == policy::Rule::ExcludedName)
             continue;
-        const DType type = plan.native[plan.firstOutput[id]];
+        const DType type = level.plan.native[level.plan.firstOutput[id]];
         // TVM's pass leaves inputs as they are.
         const bool mayComeLow = !settings.keepIoTypes && settings.mode != policy::Mode::Tvm;
-        storable[id] = variables[id].isData ? mayComeLow && type == DType::F32
-                                            : settings.castParams && rewrite::isCastable(type);
+        storable[id] = level.variables[id].isData ? mayComeLow && type == DType::F32
+                                                  : settings.castParams && rewrite::isCastable(type);
     }
     return storable;
 }
@@ -53,54 +54,97 @@ std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan
     return stored;
 }
 
-/// Everything that is decided before the graph is built.
-struct Decisions
+/// Modes but typed say of each operator what it computes in; what bodies are handed in and give is chosen all the same.
+CastContext contextOf(const TypedSettings &settings)
 {
-    TypedPlan plan;
-    ConvertedBodies bodies;
-    std::vector<bool> storable{}; ///< by NodeId
-    std::vector<bool> kept{}; ///< by NodeId; empty: none
-};
-
-Result<Decisions> decide(const graph::Graph &source, const infer::NodeTypes &rules,
-                         const policy::Assignment &assignment, std::span<const infer::Variable> variables,
-                         const TypedSettings &settings, const Progress &progress, std::vector<bool> kept = {})
-{
-    const std::vector<bool> constants = realConstants(source);
-    const PlanSettings planSettings{settings.target,      settings.mode, settings.share,
-                                    settings.keepIoTypes, &constants,    kept.empty() ? nullptr : &kept};
-    Decisions made;
-    HALFTONE_TRY(made.plan, planTypes(source, rules, assignment, variables, planSettings, progress));
-    HALFTONE_TRY(made.bodies, convertBodies(source, assignment, settings, progress, made.plan));
-    made.storable = storableVariables(source, assignment, variables, constants, made.plan, settings);
-    made.kept = std::move(kept);
-    return made;
+    return {settings.target, settings.clock, settings.mode == policy::Mode::Typed};
 }
 
-CastContext contextOf(const Decisions &made, const TypedSettings &settings)
+Result<void> decideAndCut(TypedLevel &root, const TypedSettings &settings, const Progress &progress,
+                          bool cuts)
 {
-    return {settings.target, &made.storable, settings.shapes, settings.clock,
-            made.kept.empty() ? nullptr : &made.kept};
+    HALFTONE_CHECK(decideLevels(root, settings, progress));
+    forLevels(root, [&settings](TypedLevel &level) { level.storable = storableIn(level, settings); });
+    if (cuts)
+        cutCasts(root, contextOf(settings));
+    return {};
+}
+
+bool castsListSomewhere(const TypedLevel &root)
+{
+    bool casts = false;
+    forLevels(root,
+              [&casts](const TypedLevel &level) { casts = casts || castsList(*level.graph, level.plan); });
+    return casts;
 }
 
 /// Where a list would be cast, all that has to do with lists keeps its types.
 /// cuts  with what is chosen for the fewest casts
-Result<Decisions> settle(const graph::Graph &source, const infer::NodeTypes &rules,
-                         const policy::Assignment &assignment, std::span<const infer::Variable> variables,
-                         const TypedSettings &settings, const Progress &progress, bool cuts)
+Result<TypedLevel> settle(const graph::Graph &source, const policy::Assignment &assignment,
+                          std::span<const infer::Variable> variables, const TypedSettings &settings,
+                          const Progress &progress, bool cuts)
 {
-    const auto cut = [&](Decisions &made) {
-        if (cuts)
-            cutCasts(source, rules, assignment, contextOf(made, settings), made.plan);
-    };
-    HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, progress));
-    cut(made);
-    if (castsList(source, made.plan)) {
-        HALFTONE_TRY(made,
-                     decide(source, rules, assignment, variables, settings, progress, nodesOfLists(source)));
-        cut(made);
+    HALFTONE_TRY(TypedLevel root, makeLevels(source, assignment, variables, settings, progress));
+    HALFTONE_CHECK(decideAndCut(root, settings, progress, cuts));
+    if (castsListSomewhere(root)) {
+        forLevels(root, [](TypedLevel &level) { level.kept = nodesOfLists(*level.graph); });
+        HALFTONE_CHECK(decideAndCut(root, settings, progress, cuts));
     }
-    return made;
+    return root;
+}
+
+std::uint32_t indexOf(const graph::Graph &source, NodeId node, const infer::BoundBody &body)
+{
+    const auto &subgraphs = source.node(node).subgraphs;
+    const auto at
+        = std::ranges::find(subgraphs, body.graph, [](const auto &subgraph) { return subgraph.get(); });
+    return static_cast<std::uint32_t>(at - subgraphs.begin());
+}
+
+Result<rewrite::Conversion> build(TypedLevel &level, const TypedSettings &settings);
+
+/// The nodes of control flow with their new bodies.
+Result<NewBodies> buildBodies(TypedLevel &level, const TypedSettings &settings,
+                              std::vector<rewrite::ConvertedBody> &log)
+{
+    NewBodies definitions;
+    for (TypedFlow &flow : level.flows) {
+        auto def = std::make_shared<graph::NodeDef>(level.graph->node(flow.node));
+        for (std::size_t b = 0; b < flow.bodies.size(); ++b) {
+            const std::uint32_t index = indexOf(*level.graph, flow.node, flow.binding.bodies[b]);
+            HALFTONE_TRY(rewrite::Conversion body, build(flow.bodies[b], settings));
+            def->subgraphs[index] = std::make_shared<const graph::Graph>(body.graph);
+            log.push_back({flow.node, index, std::move(body)});
+        }
+        definitions.emplace(flow.node, std::move(def));
+    }
+    return definitions;
+}
+
+/// The graph that the level describes, and those in it.
+Result<rewrite::Conversion> build(TypedLevel &level, const TypedSettings &settings)
+{
+    const graph::Graph &source = *level.graph;
+    const TypedPlan &plan = level.plan;
+    std::vector<rewrite::ConvertedBody> bodies;
+    HALFTONE_TRY(NewBodies definitions, buildBodies(level, settings, bodies));
+    const std::vector<DType> stored = storedTypes(source, plan, level.storable, settings.target);
+    HALFTONE_TRY(ConstantForms constants,
+                 castConstants(source, plan, stored, settings.clamps, settings.forms));
+    definitions.merge(constants.definitions);
+    rewrite::Conversion conversion
+        = TypedBuilder(source, level.rules, plan, level.variables, stored, definitions).build();
+    conversion.parameters = std::move(constants.stored);
+    conversion.bodies = std::move(bodies);
+    // A body's types come from around it.
+    if (level.depth == 0 && dialect::of(source).infersParameterTypes())
+        markOpenParameters(source, level.variables, conversion);
+    for (const NodeId id : plan.order) {
+        const DType original = plan.original[plan.firstOutput[id]];
+        if (source.isVariable(id) && stored[id] != original)
+            conversion.parameters.push_back({id, original, stored[id]});
+    }
+    return conversion;
 }
 
 } // namespace
@@ -109,39 +153,16 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
                                          std::span<const infer::Variable> variables,
                                          const TypedSettings &settings, const Progress &progress)
 {
-    const infer::NodeTypes rules(source, settings.depth);
-    // The other modes say of each operator what it computes in.
-    HALFTONE_TRY(Decisions made,
-                 settle(source, rules, assignment, variables, settings, progress,
-                        settings.mode == policy::Mode::Typed));
-    const TypedPlan &plan = made.plan;
-    const std::vector<DType> stored = storedTypes(source, plan, made.storable, settings.target);
-    HALFTONE_TRY(ConstantForms constants,
-                 castConstants(source, plan, stored, settings.clamps, settings.forms));
-    made.bodies.definitions.merge(constants.definitions);
-    rewrite::Conversion conversion
-        = TypedBuilder(source, rules, plan, variables, stored, made.bodies.definitions).build();
-    conversion.parameters = std::move(constants.stored);
-    conversion.bodies = std::move(made.bodies.log);
-    // A body's types come from around it.
-    if (settings.depth == 0 && dialect::of(source).infersParameterTypes())
-        markOpenParameters(source, variables, conversion);
-    for (const NodeId id : plan.order) {
-        const DType native = plan.native[plan.firstOutput[id]];
-        if (source.isVariable(id) && stored[id] != native)
-            conversion.parameters.push_back({id, native, stored[id]});
-    }
-    return conversion;
+    HALFTONE_TRY(TypedLevel root, settle(source, assignment, variables, settings, progress, true));
+    return build(root, settings);
 }
 
 Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assignment &assignment,
                                  std::span<const infer::Variable> variables, const TypedSettings &settings,
                                  const Progress &progress)
 {
-    const infer::NodeTypes rules(source, settings.depth);
-    HALFTONE_TRY(const Decisions made,
-                 settle(source, rules, assignment, variables, settings, progress, false));
-    return castProblem(source, rules, assignment, contextOf(made, settings), made.plan);
+    HALFTONE_TRY(const TypedLevel root, settle(source, assignment, variables, settings, progress, false));
+    return castProblem(root, contextOf(settings));
 }
 
 } // namespace halftone::mixed

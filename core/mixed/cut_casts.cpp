@@ -1,6 +1,8 @@
 #include "core/mixed/cut_casts.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace halftone::mixed {
 namespace {
@@ -11,12 +13,12 @@ using Choice = CastProblem::Choice;
 using Term = CastProblem::Term;
 
 /// Gives the operator's floats that type.
-void apply(const infer::NodeTypes &rules, const CastProblem &problem, const Choice &choice, DType type,
-           TypedPlan &plan)
+void applyChoice(TypedLevel &level, const CastProblem &problem, const Choice &choice, DType type)
 {
+    TypedPlan &plan = level.plan;
     for (const std::uint32_t i : problem.tiedOf(choice))
         plan.reads[plan.firstInput[choice.node] + i] = type;
-    for (std::uint32_t k = 0; k < rules.outputCount(choice.node); ++k) {
+    for (std::uint32_t k = 0; k < level.rules.outputCount(choice.node); ++k) {
         DType &native = plan.native[plan.firstOutput[choice.node] + k];
         if (rewrite::isCastable(native))
             native = type;
@@ -121,23 +123,38 @@ std::vector<rewrite::TypeChoice> pricesOf(const CastProblem &problem, const std:
     return Pricer(problem, isHalf, target).take();
 }
 
-void cutCasts(const graph::Graph &source, const infer::NodeTypes &rules, const policy::Assignment &assignment,
-              const CastContext &context, TypedPlan &plan)
+void cutCasts(TypedLevel &root, const CastContext &context)
 {
-    const CastProblem problem = castProblem(source, rules, assignment, context, plan);
+    const CastProblem problem = castProblem(root, context);
     if (problem.choices.empty())
         return;
     const std::vector<bool> isHalf = solved(problem);
-    std::vector<bool> isChanged(source.nodeCount(), false);
+    const auto prices = pricesOf(problem, isHalf, context.target);
+    std::vector<TypedLevel *> levels;
+    forLevels(root, [&levels](TypedLevel &level) { levels.push_back(&level); });
+    std::set<std::pair<std::uint32_t, NodeId>> changed;
     for (std::size_t k = 0; k < isHalf.size(); ++k) {
         const Choice &choice = problem.choices[k];
-        if (isHalf[k] == (choice.type != DType::F32))
+        TypedLevel &level = *levels[choice.level];
+        const DType type = isHalf[k] ? context.target : DType::F32;
+        if (choice.port != TypedFlow::kNoPort) {
+            std::ranges::find(level.flows, choice.node, &TypedFlow::node)->ports[choice.port].type = type;
             continue;
-        apply(rules, problem, choice, isHalf[k] ? context.target : DType::F32, plan);
-        isChanged[choice.node] = true;
+        }
+        level.plan.choices.push_back(prices[k]);
+        if (type == choice.type)
+            continue;
+        applyChoice(level, problem, choice, type);
+        changed.emplace(choice.level, choice.node);
     }
-    plan.choices = pricesOf(problem, isHalf, context.target);
-    std::erase_if(plan.notes, [&](const rewrite::NodeNote &one) { return isChanged[one.node]; });
+    for (std::uint32_t number = 0; number < levels.size(); ++number) {
+        TypedLevel &level = *levels[number];
+        for (TypedFlow &flow : level.flows)
+            applyPorts(level, flow);
+        std::erase_if(level.plan.notes, [&](const rewrite::NodeNote &one) {
+            return changed.contains({number, one.node});
+        });
+    }
 }
 
 } // namespace halftone::mixed

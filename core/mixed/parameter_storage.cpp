@@ -67,6 +67,8 @@ void ParameterStorage::refuseIfNarrowed(NodeId variable)
 
 void ParameterStorage::refuseTarget(NodeId variable)
 {
+    if (m_states[variable].refused) // it comes in the target type, and no round changes that
+        return;
     m_states[variable].refused = true;
     m_conflict = true;
 }

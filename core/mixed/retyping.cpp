@@ -1,5 +1,6 @@
 #include "core/mixed/retyping.h"
 
+#include "core/mixed/chosen_types.h"
 #include "core/ops/numerics.h"
 
 #include <type_traits>
@@ -68,7 +69,7 @@ void Retyping::wantOutputs(NodeId id, DType type)
 bool Retyping::isAccepted(NodeId id)
 {
     m_out.assign(m_wanted.size(), DType::Unknown);
-    return m_rules.apply(id, m_in, m_out) == TypeOutcome::Complete && m_out == m_wanted;
+    return applyChosen(m_source, m_rules, id, m_in, m_out) == TypeOutcome::Complete && m_out == m_wanted;
 }
 
 bool Retyping::askFrom(NodeId id, DType type, Seed seed)
@@ -79,7 +80,8 @@ bool Retyping::askFrom(NodeId id, DType type, Seed seed)
         m_out = m_wanted;
     else
         m_out.assign(m_wanted.size(), DType::Unknown);
-    return m_rules.apply(id, m_in, m_out) != TypeOutcome::Refused && tie(id, type) && isAccepted(id);
+    return applyChosen(m_source, m_rules, id, m_in, m_out) != TypeOutcome::Refused && tie(id, type)
+        && isAccepted(id);
 }
 
 void Retyping::seedInputs(NodeId id, DType type, Seed seed)

@@ -6,6 +6,7 @@
 #include "core/infer/infer_types.h"
 #include "core/infer/node_types.h"
 #include "core/infer/variables.h"
+#include "core/mixed/chosen_types.h"
 #include "core/mixed/convert_model.h"
 #include "core/ops/cost.h"
 #include "core/policy/assignment.h"
@@ -209,7 +210,7 @@ private:
             return false;
         *first = type;
         std::vector<DType> outputs(m_rules.outputCount(id), DType::Unknown);
-        return m_rules.apply(id, inputs, outputs) != ops::TypeOutcome::Refused;
+        return applyChosen(m_graph, m_rules, id, inputs, outputs) != ops::TypeOutcome::Refused;
     }
 
     std::string reason(NodeId id, DType asked, DType got) const

@@ -70,7 +70,7 @@ void TypedBuilder::addVariable(NodeId id)
     const graph::NodeDefPtr &def = m_source.sharedNode(id);
     const DType type = m_stored[id];
     // What is declared and yet assumed is a type that we have no word for.
-    const bool says = type != m_plan.native[m_plan.firstOutput[id]]
+    const bool says = type != m_plan.original[m_plan.firstOutput[id]]
         || (m_dialect.declaresType(*def) && !m_variables[id].isAssumed);
     m_result.fromSource[id] = m_result.graph.add(says ? m_dialect.withDeclaredType(def, type) : def, {});
     m_result.types.append(type);

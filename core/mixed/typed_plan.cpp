@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/mixed/chosen_types.h"
 #include "core/mixed/original_types.h"
 #include "core/mixed/resolve_values.h"
 
@@ -27,22 +28,23 @@ class Planner
 {
 public:
     Planner(const graph::Graph &source, const infer::NodeTypes &rules, const policy::Assignment &assignment,
-            std::span<const infer::Variable> variables, const PlanSettings &settings)
+            std::span<const infer::Variable> variables, const PlanSettings &settings, TypedPlan &plan)
         : m_source(source)
         , m_rules(rules)
         , m_assignment(assignment)
         , m_variables(variables)
         , m_settings(settings)
         , m_target(settings.target)
+        , m_plan(plan)
     {
     }
 
-    Result<TypedPlan> run(const Progress &progress);
+    Result<void> run(const Progress &progress);
 
 private:
-    void number();
     void noteLowered();
-    void decide(NodeId id);
+    Result<void> decide(NodeId id);
+    Result<void> decideFlow(NodeId id);
     void decideHeads();
 
     void gather(NodeId id);
@@ -68,7 +70,7 @@ private:
     std::span<const infer::Variable> m_variables;
     const PlanSettings &m_settings;
     DType m_target;
-    TypedPlan m_plan;
+    TypedPlan &m_plan;
     std::vector<bool> m_lowered; ///< by output: an operator of the target list reads it
     // Scratch of the node at hand, kept for its capacity.
     std::vector<DType> m_native, m_original; ///< of its inputs
@@ -76,12 +78,13 @@ private:
     std::vector<DType> m_in, m_out, m_wanted;
 };
 
-Result<TypedPlan> Planner::run(const Progress &progress)
+Result<void> Planner::run(const Progress &progress)
 {
     constexpr std::size_t kBetweenLooks = 4096;
-    number();
-    HALFTONE_CHECK(inferOriginals(m_source, m_rules, m_variables, m_plan));
-    resolveValues(m_source, m_rules, m_assignment, m_settings.share, m_plan);
+    m_plan.notes.clear();
+    m_plan.headReads.clear();
+    m_plan.moved.clear();
+    m_plan.choices.clear();
     noteLowered();
     const std::vector<NodeId> &order = m_plan.order;
     for (std::size_t k = 0; k < order.size(); ++k) {
@@ -90,33 +93,10 @@ Result<TypedPlan> Planner::run(const Progress &progress)
             progress.tell(static_cast<double>(k) / static_cast<double>(order.size()), "deciding types");
         }
         if (!m_source.isVariable(order[k]))
-            decide(order[k]);
+            HALFTONE_CHECK(decide(order[k]));
     }
     decideHeads();
-    return std::move(m_plan);
-}
-
-void Planner::number()
-{
-    std::uint32_t inputs = 0;
-    std::uint32_t outputs = 0;
-    m_plan.firstInput.reserve(m_source.nodeCount());
-    m_plan.firstOutput.reserve(m_source.nodeCount());
-    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
-        m_plan.firstInput.push_back(inputs);
-        m_plan.firstOutput.push_back(outputs);
-        inputs += static_cast<std::uint32_t>(m_source.inputs(id).size());
-        outputs += m_rules.outputCount(id);
-    }
-    m_plan.original.assign(outputs, DType::Unknown);
-    m_plan.native.assign(outputs, DType::Unknown);
-    m_plan.reads.assign(inputs, DType::Unknown);
-    m_plan.order = graph::postOrder(m_source);
-    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
-        if (m_source.isVariable(id))
-            m_plan.original[m_plan.firstOutput[id]] = m_plan.native[m_plan.firstOutput[id]]
-                = m_variables[id].type;
-    }
+    return {};
 }
 
 /// Notes what the target list reads.
@@ -145,32 +125,44 @@ void Planner::gather(NodeId id)
     }
 }
 
-void Planner::decide(NodeId id)
+Result<void> Planner::decideFlow(NodeId id)
 {
+    const Request request = m_assignment.requested(id);
+    if (request == Request::Target || request == Request::Fp32)
+        m_plan.notes.push_back({id, request == Request::Target ? kBodyDecides : kBodyStays});
+    bool isDecided = false;
+    if (m_settings.flows != nullptr) {
+        HALFTONE_TRY(isDecided, m_settings.flows->decide(id));
+    }
+    if (!isDecided) {
+        gather(id);
+        keepOriginal(id);
+    }
+    return {};
+}
+
+Result<void> Planner::decide(NodeId id)
+{
+    if (isControlFlow(m_source, id))
+        return decideFlow(id);
     gather(id);
     const Request request = m_assignment.requested(id);
-    if (isControlFlow(m_source, id)) {
-        if (request == Request::Target || request == Request::Fp32)
-            m_plan.notes.push_back({id, request == Request::Target ? kBodyDecides : kBodyStays});
-        keepOriginal(id);
-        return;
-    }
     if (m_settings.kept != nullptr && (*m_settings.kept)[id]) {
         keepOriginal(id);
-        return;
+        return {};
     }
     switch (request) {
     case Request::Fp32:
     case Request::Int8:
         asFp32(id);
-        return;
+        return {};
     case Request::Target:
         asTarget(id);
-        return;
+        return {};
     case Request::Widest:
         if (m_settings.mode != policy::Mode::Tvm) {
             asInputs(id, true);
-            return;
+            return {};
         }
         break;
     case Request::Follow:
@@ -183,6 +175,7 @@ void Planner::decide(NodeId id)
         asTvmFollows(id);
     else
         asInputs(id, false);
+    return {};
 }
 
 /// Takes the types in m_in as those that the node reads, if its rule is content with them.
@@ -195,7 +188,7 @@ bool Planner::accept(NodeId id, bool mayBeOpen)
         m_out.assign(m_plan.original.begin() + firstOutput, m_plan.original.begin() + firstOutput + outputs);
     } else {
         m_out.assign(outputs, DType::Unknown);
-        const TypeOutcome outcome = m_rules.apply(id, m_in, m_out);
+        const TypeOutcome outcome = applyChosen(m_source, m_rules, id, m_in, m_out);
         const bool isOpen = mayBeOpen || m_rules.op(id) == nullptr
             || std::ranges::find(m_native, DType::Unknown) != m_native.end();
         if (outcome == TypeOutcome::Refused || (outcome == TypeOutcome::Incomplete && !isOpen))
@@ -251,7 +244,7 @@ bool Planner::seeded(NodeId id, int seed)
     }
     if (seed == 0)
         m_out[0] = m_target;
-    if (m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
+    if (applyChosen(m_source, m_rules, id, m_in, m_out) == TypeOutcome::Refused)
         return false;
     bool lowers = false;
     for (std::size_t i = 0; i < m_in.size(); ++i) {
@@ -304,7 +297,7 @@ bool Planner::follow(NodeId id)
         m_in[i] = m_target;
     }
     m_out.assign(m_rules.outputCount(id), DType::Unknown);
-    if (!anyLow || m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
+    if (!anyLow || applyChosen(m_source, m_rules, id, m_in, m_out) == TypeOutcome::Refused)
         return false;
     for (std::size_t i = 0; i < m_in.size(); ++i) {
         if (m_in[i] == DType::Unknown)
@@ -371,6 +364,29 @@ void Planner::decideHeads()
     }
 }
 
+void number(const graph::Graph &source, const infer::NodeTypes &rules,
+            std::span<const infer::Variable> variables, TypedPlan &plan)
+{
+    std::uint32_t inputs = 0;
+    std::uint32_t outputs = 0;
+    plan.firstInput.reserve(source.nodeCount());
+    plan.firstOutput.reserve(source.nodeCount());
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        plan.firstInput.push_back(inputs);
+        plan.firstOutput.push_back(outputs);
+        inputs += static_cast<std::uint32_t>(source.inputs(id).size());
+        outputs += rules.outputCount(id);
+    }
+    plan.original.assign(outputs, DType::Unknown);
+    plan.native.assign(outputs, DType::Unknown);
+    plan.reads.assign(inputs, DType::Unknown);
+    plan.order = graph::postOrder(source);
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (source.isVariable(id))
+            plan.original[plan.firstOutput[id]] = plan.native[plan.firstOutput[id]] = variables[id].type;
+    }
+}
+
 } // namespace
 
 bool isControlFlow(const graph::Graph &graph, graph::NodeId id)
@@ -378,11 +394,22 @@ bool isControlFlow(const graph::Graph &graph, graph::NodeId id)
     return !graph.node(id).subgraphs.empty() && dialect::roleOf(graph, id) != dialect::NodeRole::Fused;
 }
 
-Result<TypedPlan> planTypes(const graph::Graph &source, const infer::NodeTypes &rules,
-                            const policy::Assignment &assignment, std::span<const infer::Variable> variables,
-                            const PlanSettings &settings, const Progress &progress)
+Result<TypedPlan> preparePlan(const graph::Graph &source, const infer::NodeTypes &rules,
+                              const policy::Assignment &assignment,
+                              std::span<const infer::Variable> variables, bool share)
 {
-    return Planner(source, rules, assignment, variables, settings).run(progress);
+    TypedPlan plan;
+    number(source, rules, variables, plan);
+    HALFTONE_CHECK(inferOriginals(source, rules, variables, plan));
+    resolveValues(source, rules, assignment, share, plan);
+    return plan;
+}
+
+Result<void> decideTypes(const graph::Graph &source, const infer::NodeTypes &rules,
+                         const policy::Assignment &assignment, std::span<const infer::Variable> variables,
+                         const PlanSettings &settings, const Progress &progress, TypedPlan &plan)
+{
+    return Planner(source, rules, assignment, variables, settings, plan).run(progress);
 }
 
 } // namespace halftone::mixed

@@ -40,20 +40,36 @@ struct TypedPlan
     tensor::DType nativeOf(const graph::Entry &entry) const { return native[output(valueOf(entry))]; }
 };
 
+/// Decides of control flow, whose bodies say what it computes in.
+class FlowDecider
+{
+public:
+    virtual ~FlowDecider() = default;
+    /// Decides of the node, the nodes before it having been decided; false: it keeps the types of the source.
+    virtual Result<bool> decide(graph::NodeId id) = 0;
+};
+
 struct PlanSettings
 {
     tensor::DType target = tensor::DType::F16;
     policy::Mode mode = policy::Mode::Typed; ///< Typed, Tvm or All
-    bool share
-        = true; ///< merge nodes that compute the same and are asked for the same, but for those at heads
     bool keepIoTypes = true; ///< heads have the types of the source's heads
     const std::vector<bool> *constants
         = nullptr; ///< by NodeId: holds reals, which are stored as a parameter's are; null: no node does
     const std::vector<bool> *kept
         = nullptr; ///< by NodeId: has the types of the source, whatever is asked; null: none
+    FlowDecider *flows = nullptr; ///< called in the order of the plan; null: all control flow keeps its types
 };
 
-/// Decides in one sweep, each node by the types of the tensors that it really reads (core/mixed/RULES.md, section 3):
+/// The plan's order, numbers, original types and what stands for what; nothing is decided yet.
+/// share  merge nodes that compute the same and are asked for the same, but for those at heads
+/// fails  BadInput for a graph that is ill-typed itself
+Result<TypedPlan> preparePlan(const graph::Graph &source, const infer::NodeTypes &rules,
+                              const policy::Assignment &assignment,
+                              std::span<const infer::Variable> variables, bool share);
+
+/// Decides in one sweep, each node by the types of the tensors that it really reads (core/mixed/RULES.md, section 3), those of variables being
+/// `plan`'s; what was decided before is forgotten:
 ///
 /// fp32     floats are read as float32
 /// target   the type rule with the target type on the first output (else on the first float input) says which inputs are
@@ -64,10 +80,10 @@ struct PlanSettings
 ///
 /// In mode tvm neutral and widest operators follow TVM's rule instead (M-tvm-follow).
 ///
-/// Float64 and integers are read as they come. fails: BadInput for a graph that is ill-typed itself; Cancelled.
-Result<TypedPlan> planTypes(const graph::Graph &source, const infer::NodeTypes &rules,
-                            const policy::Assignment &assignment, std::span<const infer::Variable> variables,
-                            const PlanSettings &settings, const Progress &progress);
+/// Float64 and integers are read as they come. fails: Cancelled, and what `settings.flows` refuses
+Result<void> decideTypes(const graph::Graph &source, const infer::NodeTypes &rules,
+                         const policy::Assignment &assignment, std::span<const infer::Variable> variables,
+                         const PlanSettings &settings, const Progress &progress, TypedPlan &plan);
 
 /// An operator that runs its bodies, unlike a fused one, which stands for its body.
 bool isControlFlow(const graph::Graph &graph, graph::NodeId id);

@@ -28,7 +28,7 @@ struct Pool
     bool windowsBeginInside = false;
     bool absolute = false; ///< Lp: of any exponent, of magnitudes; otherwise 1 to 3, with signs
     bool indicesByColumn
-        = false; ///< output 1, places of a maximum in all the data, counts the last two axes swapped
+        = false; ///< output 1, places of a maximum in all the data, counts its first spatial axis fastest
     Layout layout = Layout::ChannelsFirst;
 
     bool operator==(const Pool &) const = default;

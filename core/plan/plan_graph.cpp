@@ -31,8 +31,9 @@ void settle(const PlanGraph &graph, PlanNode &node)
 class Builder
 {
 public:
-    explicit Builder(const infer::TypedModel &typed)
-        : m_graph(typed.model.graph)
+    Builder(const infer::TypedModel &typed, const kernels::BodyKernels &bodies)
+        : m_bodies(bodies)
+        , m_graph(typed.model.graph)
         , m_types(typed.types)
         , m_shapes(typed.shapes)
         , m_traced(typed.traced)
@@ -137,9 +138,12 @@ private:
             product && product->inputCount() != m_graph.inputs(id).size())
             return badInput(def.name, std::to_string(m_graph.inputs(id).size()) + " inputs",
                             std::to_string(product->inputCount()));
-        if (op.is<ops::Opaque>() || op.is<ops::ControlFlow>())
+        const bool runsBodies = op.is<ops::ControlFlow>();
+        if (op.is<ops::Opaque>() || (runsBodies && !m_bodies))
             return unsupported(def.name, "operator " + def.op + " has no place in a latency plan");
         PlanNode node{std::move(op), def.op, {def.name}, {}, {}, {}};
+        if (runsBodies)
+            node.makeKernel = [bodies = m_bodies, id] { return bodies(id); };
         for (const graph::Entry &input : m_graph.inputs(id))
             node.inputs.push_back(m_first[input.node] + input.output);
         m_first[id] = static_cast<ValueId>(m_plan.values.size());
@@ -156,6 +160,7 @@ private:
         return {};
     }
 
+    const kernels::BodyKernels &m_bodies;
     const graph::Graph &m_graph;
     const infer::TypeMap &m_types;
     const infer::ShapeMap &m_shapes;
@@ -171,6 +176,8 @@ private:
 Result<std::unique_ptr<kernels::Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
                                                      const kernels::Backend &backend)
 {
+    if (node.makeKernel)
+        return node.makeKernel();
     kernels::Operation operation{node.op, node.opName, {}, {}};
     operation.seed = kernels::seedOf(node.members.empty() ? node.opName : node.members.front());
     for (const ValueId value : node.inputs)
@@ -201,9 +208,9 @@ PlanGraph singleNode(const kernels::Operation &operation)
     return graph;
 }
 
-Result<PlanGraph> buildPlanGraph(const infer::TypedModel &model)
+Result<PlanGraph> buildPlanGraph(const infer::TypedModel &model, const kernels::BodyKernels &bodies)
 {
-    return Builder(model).build();
+    return Builder(model, bodies).build();
 }
 
 } // namespace halftone::plan

@@ -2,11 +2,12 @@
 
 #include "core/base/result.h"
 #include "core/infer/typed_model.h"
-#include "core/kernels/backend.h"
+#include "core/kernels/latency_plan.h"
 #include "core/ops/operator.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,8 @@ struct PlanNode
     std::vector<PostOp> post;
     /// Nodes that compute the same one after the other, for backends that do not take this one whole: see unfold().
     std::vector<PlanNode> parts{};
+    /// Makes the kernel of a node that runs bodies, which no backend computes; empty: of others.
+    std::function<Result<std::unique_ptr<kernels::Kernel>>()> makeKernel{};
 };
 
 /// What a latency plan computes: a graph of typed operators in execution order, free to be rewritten, in which every
@@ -75,7 +78,7 @@ struct PlanGraph
     bool isConstant(ValueId id) const { return values[id].constant.has_value(); }
 };
 
-/// A kernel of `backend` for one node without post-operations. fails: as Backend::prepare
+/// A kernel of `backend`, or the node's own, for one node without post-operations. fails: as Backend::prepare
 Result<std::unique_ptr<kernels::Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
                                                      const kernels::Backend &backend);
 
@@ -84,8 +87,9 @@ Result<std::unique_ptr<kernels::Kernel>> prepareNode(const PlanGraph &graph, con
 PlanGraph singleNode(const kernels::Operation &operation);
 
 /// The plan graph of what the heads need. Variables that the parameters hold become constants.
-/// fails  Unsupported for an unknown operator or control flow that a head needs; BadInput for a type or shape that does
-///        not follow from the inputs', and for a sparse parameter: where = node
-Result<PlanGraph> buildPlanGraph(const infer::TypedModel &model);
+/// bodies  makes the kernels of control flow; empty: nobody does
+/// fails   Unsupported for an unknown operator or control flow, without `bodies`, that a head needs; BadInput for a type or shape that does
+///         not follow from the inputs', and for a sparse parameter: where = node
+Result<PlanGraph> buildPlanGraph(const infer::TypedModel &model, const kernels::BodyKernels &bodies = {});
 
 } // namespace halftone::plan

@@ -33,7 +33,7 @@ bool canFold(const PlanGraph &graph, const PlanNode &node)
     for (const ValueId value : node.inputs)
         if (!graph.isConstant(value))
             return false;
-    return node.post.empty();
+    return node.post.empty() && !node.makeKernel; // bodies may draw numbers
 }
 
 /// The codes of a constant that the node decodes, where these are float8 around 0.
@@ -171,9 +171,10 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
 }
 
 Result<PlanGraph> simplifiedGraph(const infer::TypedModel &model, const kernels::Backend *backend,
-                                  kernels::PlanCache &cache, const Simplification &device)
+                                  kernels::PlanCache &cache, const Simplification &device,
+                                  const kernels::BodyKernels &bodies)
 {
-    HALFTONE_TRY(PlanGraph graph, buildPlanGraph(model));
+    HALFTONE_TRY(PlanGraph graph, buildPlanGraph(model, bodies));
     settleRanges(graph);
     HALFTONE_CHECK(simplify(graph, backend, cache, device));
     return graph;

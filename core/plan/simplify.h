@@ -97,8 +97,9 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
 
 /// The graph that a backend's plan begins with: built, its ranges settled, simplified.
 /// backend  computes what depends on constants alone; may be null
-/// fails    as buildPlanGraph()
+/// bodies   and fails: as buildPlanGraph()
 Result<PlanGraph> simplifiedGraph(const infer::TypedModel &model, const kernels::Backend *backend,
-                                  kernels::PlanCache &cache, const Simplification &device = {});
+                                  kernels::PlanCache &cache, const Simplification &device = {},
+                                  const kernels::BodyKernels &bodies = {});
 
 } // namespace halftone::plan

@@ -144,7 +144,7 @@ tensor::DType askedTarget(const Policy &policy)
 Error notExported(tensor::DType format)
 {
     return unsupported(Field::Target,
-                       std::string(nameOf(format)) + " is a format for analysis: no file's operators know it",
+                       std::string(nameOf(format)) + " can only be compared; no model format has it",
                        "float16 or bfloat16; compare shows what it would cost");
 }
 

@@ -1,5 +1,6 @@
 #include "core/profile/latency.h"
 
+#include "core/base/thread_waits.h"
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/float16.h"
 
@@ -7,7 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <optional>
 #include <random>
+#include <thread>
+#include <utility>
 
 namespace halftone::profile {
 namespace {
@@ -41,25 +46,83 @@ double unit(std::mt19937_64 &random)
     return std::ldexp(static_cast<double>(random() >> 11), -53);
 }
 
-constexpr double kMostOverFastest = 2; ///< median against minimum
+constexpr double kMostOver = 2; ///< median against minimum, 95th percentile against median
+constexpr double kMostWaited = 0.1; ///< of the time that a measurement takes
+constexpr std::chrono::milliseconds kPause{
+    100}; ///< before a disturbed measurement is taken once more; longer each time
 constexpr std::size_t kRunsATurn = 3; ///< of one plan before the other's
 constexpr std::size_t kDrawn = 65536; ///< values of an input, which repeat then: drawing takes its time
 
-bool isFarAbove(double medianMs, double minMs)
+bool isFarAbove(double above, double below)
 {
-    return minMs > 0 && medianMs > kMostOverFastest * minMs;
+    return below > 0 && above > kMostOver * below;
 }
 
-bool areDisturbed(const std::vector<double> &milliseconds)
+bool areDisturbed(const std::vector<double> &times)
 {
-    return isFarAbove(quantile(milliseconds, 0.5), quantile(milliseconds, 0));
+    const double median = quantile(times, 0.5);
+    return isFarAbove(median, quantile(times, 0)) || isFarAbove(quantile(times, 0.95), median);
+}
+
+/// How long this thread waits for a processor, from now on.
+class Waits
+{
+public:
+    bool areLong() const
+    {
+        const auto now = timeWaited();
+        if (!m_before || !now)
+            return false;
+        const std::chrono::duration<double> waited = *now - *m_before;
+        return waited
+            > kMostWaited * std::chrono::duration<double>(std::chrono::steady_clock::now() - m_begin);
+    }
+
+private:
+    std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
+    std::optional<std::chrono::nanoseconds> m_before = timeWaited();
+};
+
+/// Other work may be over soon.
+Result<void> pauseBefore(std::size_t attempt, const Progress &progress)
+{
+    progress.tell(0, "waiting for a quiet machine");
+    constexpr std::chrono::milliseconds kStep{20};
+    for (std::chrono::milliseconds left = kPause * static_cast<int>(attempt); left.count() > 0;
+         left -= kStep) {
+        HALFTONE_CHECK(progress.checkStop());
+        std::this_thread::sleep_for(kStep);
+    }
+    return {};
+}
+
+/// `measure` until nothing disturbs it, as often as the settings allow; of disturbed ones that of the least `time`.
+template <class Measure, class Disturbed, class Time>
+auto leastDisturbed(const LatencySettings &settings, const Progress &progress, Measure measure,
+                    Disturbed isBusy, Time timeOf) -> decltype(measure())
+{
+    auto best = measure();
+    std::size_t attempts = 1;
+    while (best.ok() && isBusy(best.value()) && attempts < settings.attempts) {
+        HALFTONE_CHECK(pauseBefore(attempts, progress));
+        auto next = measure();
+        if (!next.ok())
+            return next;
+        ++attempts;
+        if (!isBusy(next.value()) || timeOf(next.value()) < timeOf(best.value()))
+            best = std::move(next);
+    }
+    if (best.ok())
+        best.value().attempts = attempts;
+    return best;
 }
 
 } // namespace
 
 bool isDisturbed(const Latency &latency)
 {
-    return isFarAbove(latency.medianMs, latency.minMs);
+    return latency.wasBusy || isFarAbove(latency.medianMs, latency.minMs)
+        || isFarAbove(latency.p95Ms, latency.medianMs);
 }
 
 double quantile(std::vector<double> values, double q)
@@ -87,13 +150,17 @@ std::array<double, 2> medianInterval(std::span<const double> values, std::uint64
     return {quantile(medians, 0.025), quantile(medians, 0.975)};
 }
 
-Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings &settings,
-                               const Progress &progress)
+namespace {
+
+Result<Latency> measureOnce(kernels::LatencyPlan &plan, const LatencySettings &settings,
+                            const Progress &progress)
 {
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
+    const Waits waits;
     const std::size_t steps = plan.steps().size();
     std::vector<double> wholes;
     std::vector<double> ofDevice;
+    std::vector<double> sums; // of the steps of a run
     std::vector<std::vector<double>> ofStep(steps);
     std::vector<double> microseconds(steps);
     for (std::size_t k = 0; k < settings.repeats; ++k) {
@@ -109,8 +176,10 @@ Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings
         HALFTONE_CHECK(plan.runTimed(microseconds));
         for (std::size_t step = 0; step < steps; ++step)
             ofStep[step].push_back(microseconds[step]);
+        sums.push_back(std::accumulate(microseconds.begin(), microseconds.end(), 0.0));
     }
     Latency latency;
+    latency.wasBusy = waits.areLong() || areDisturbed(wholes) || areDisturbed(sums);
     latency.medianMs = quantile(wholes, 0.5);
     latency.minMs = quantile(wholes, 0);
     latency.p95Ms = quantile(wholes, 0.95);
@@ -128,8 +197,8 @@ Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings
     return latency;
 }
 
-Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &other,
-                             const LatencySettings &settings, std::uint64_t seed, const Progress &progress)
+Result<Versus> versusOnce(kernels::LatencyPlan &plan, kernels::LatencyPlan &other,
+                          const LatencySettings &settings, std::uint64_t seed, const Progress &progress)
 {
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
     HALFTONE_CHECK(warmUp(other, settings.warmup, progress));
@@ -140,6 +209,7 @@ Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &o
             byDevice = time.has_value();
         }
     }
+    const Waits waits;
     std::vector<double> own;
     std::vector<double> others;
     // Its own run before leaves in the caches what it finds there when it runs by itself, and not the other's weights.
@@ -166,8 +236,30 @@ Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &o
     std::array<double, 2> interval = medianInterval(ratios, seed);
     interval[0] *= 1 - kPlacement;
     interval[1] *= 1 + kPlacement;
-    return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval,
-                  areDisturbed(own) || areDisturbed(others), byDevice};
+    const bool isDisturbed = areDisturbed(own) || areDisturbed(others) || (!byDevice && waits.areLong());
+    return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval, isDisturbed, 1, byDevice};
+}
+
+} // namespace
+
+Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings &settings,
+                               const Progress &progress)
+{
+    return leastDisturbed(
+        settings, progress, [&] { return measureOnce(plan, settings, progress); },
+        [](const Latency &latency) { return isDisturbed(latency); },
+        [&settings](const Latency &latency) {
+            return settings.stepsOnly ? latency.sumOfLayersMs : latency.medianMs;
+        });
+}
+
+Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &other,
+                             const LatencySettings &settings, std::uint64_t seed, const Progress &progress)
+{
+    return leastDisturbed(
+        settings, progress, [&] { return versusOnce(plan, other, settings, seed, progress); },
+        [](const Versus &versus) { return versus.isDisturbed; },
+        [](const Versus &versus) { return versus.medianMs * (1 + versus.ratio); });
 }
 
 void fillInputs(kernels::LatencyPlan &plan, std::uint64_t seed)

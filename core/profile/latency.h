@@ -20,6 +20,8 @@ struct LatencySettings
     bool byDevice = false; ///< measureVersus() takes the device's own time where both plans have one
     bool stepsOnly
         = false; ///< measureLatency() times no run of the whole: half the runs, and nothing of the whole is known
+    /// So often at most a measurement is taken while other work disturbs it, with a pause before the next; the least disturbed one counts.
+    std::size_t attempts = 1;
 };
 
 /// A step of the plan as it ran inside the whole.
@@ -45,10 +47,13 @@ struct Latency
     std::optional<kernels::Launches> launches{}; ///< of a device that is launched on
     std::optional<double> deviceMs{}; ///< median of that device's own time, without copies to and from it
     std::optional<double> limitMs{}; ///< of all layers that have one together
+    bool wasBusy = false; ///< the machine had other work, as all runs told, those of steps alone too
+    std::size_t attempts = 1; ///< measurements that were taken, of which this is the least disturbed
 };
 
-/// Was something else at work on this machine? With nothing else to do the median lies close to the fastest run; here it takes
-/// more than twice as long, and the figures are not to be trusted.
+/// Was something else at work on this machine? With nothing else to do most runs take about as long as the fastest one. Here the median
+/// takes more than twice as long as that, or one run in twenty more than twice as long as the median, or the measuring thread waited for
+/// a processor more than a tenth of the time; the figures are not to be trusted.
 bool isDisturbed(const Latency &latency);
 
 /// Runs of the whole and runs with a clock between the steps take turns, so that both see the same machine.
@@ -71,6 +76,7 @@ struct Versus
     /// the Bootstrap", section 13.3), widened by kPlacement on both sides.
     std::array<double, 2> ci95{};
     bool isDisturbed = false; ///< these runs, of either plan, by the rule of isDisturbed()
+    std::size_t attempts = 1; ///< as in Latency
     bool byDevice = false; ///< timed by the device's own clock, without copies to and from it
 };
 

@@ -74,8 +74,10 @@ public:
             new Impl(models, backends, settings, std::move(reference), std::move(other)));
     }
 
-    Result<Room> add(const interpret::Feed &feed, const Progress &progress)
+    Result<Room> add(const interpret::Feed &feed, const Progress &progress,
+                     const kernels::FilledBatch &filling)
     {
+        m_filling = filling;
         m_fixed = interpret::feedBytes(feed) + m_rows.bytes(m_settings.isolated);
         m_heads = {};
         // A pass through one model costs 1: both in step 2, a layer at a time about half a pass for each.
@@ -152,10 +154,22 @@ private:
         return true;
     }
 
-    std::vector<Tensor> shown(const interpret::NodeValue &value, NodeId node) const
+    Result<std::vector<Tensor>> shown(const interpret::NodeValue &value, NodeId node) const
     {
         const std::size_t count = std::min(m_rows.shownOutputs(node), value.outputs.size());
-        return {value.outputs.begin(), value.outputs.begin() + static_cast<std::ptrdiff_t>(count)};
+        return own(value.outputs.first(count));
+    }
+
+    /// What counts of values.
+    Result<std::vector<Tensor>> own(std::span<const Tensor> values) const
+    {
+        std::vector<Tensor> own(values.begin(), values.end());
+        if (!m_filling.isFilled())
+            return own;
+        for (Tensor &value : own) {
+            HALFTONE_TRY(value, kernels::ownPart(value, m_filling));
+        }
+        return own;
     }
 
     Result<Room> runBoth(const interpret::Feed &feed, const Progress &progress)
@@ -174,50 +188,58 @@ private:
                     return Room::TooSmall;
                 node = reference.node();
                 HALFTONE_TRY(const interpret::NodeValue value, reference.step(progress));
-                takeReference(value, ofReference, ofOther);
+                HALFTONE_CHECK(takeReference(value, ofReference, ofOther));
             }
             // The other one follows up to the node that answers to it; what it makes on the way may wait.
             while (!other.isDone() && (reference.isDone() || ofReference.find(node) != nullptr)) {
                 if (!hasRoom(held(), other.nextBytes()))
                     return Room::TooSmall;
                 HALFTONE_TRY(const interpret::NodeValue value, other.step(progress));
-                takeOther(value, ofReference, ofOther);
+                HALFTONE_CHECK(takeOther(value, ofReference, ofOther));
             }
         }
-        m_heads = {reference.heads(), other.heads()};
+        HALFTONE_TRY(m_heads.reference, own(reference.heads()));
+        HALFTONE_TRY(m_heads.other, own(other.heads()));
         m_outputs.add(m_heads);
         return Room::Enough;
     }
 
-    void takeReference(const interpret::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
+    Result<void> takeReference(const interpret::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
     {
         const NodeId counterpart = m_models.counterpart[value.node];
         if (counterpart == kNoNode)
-            return;
+            return {};
         if (const auto *there = ofOther.find(counterpart); there != nullptr) {
-            m_rows.of(value.node).addCumulative(value.outputs, *there);
+            HALFTONE_TRY(const std::vector<Tensor> values, own(value.outputs));
+            m_rows.of(value.node).addCumulative(values, *there);
             ofOther.read(counterpart);
         } else {
-            ofReference.put(value.node, shown(value, value.node), 1);
+            HALFTONE_TRY(std::vector<Tensor> values, shown(value, value.node));
+            ofReference.put(value.node, std::move(values), 1);
         }
+        return {};
     }
 
-    void takeOther(const interpret::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
+    Result<void> takeOther(const interpret::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
     {
         const auto found = m_answersTo.find(value.node);
         if (found == m_answersTo.end())
-            return;
+            return {};
+        HALFTONE_TRY(const std::vector<Tensor> values, own(value.outputs)); // with the ranges of codes
         std::size_t toCome = 0;
         for (const NodeId node : found->second) {
             if (const auto *there = ofReference.find(node); there != nullptr) {
-                m_rows.of(node).addCumulative(*there, value.outputs);
+                m_rows.of(node).addCumulative(*there, values);
                 ofReference.read(node);
             } else {
                 ++toCome;
             }
         }
-        if (toCome > 0)
-            ofOther.put(value.node, shown(value, found->second.front()), toCome);
+        if (toCome > 0) {
+            HALFTONE_TRY(std::vector<Tensor> kept, shown(value, found->second.front()));
+            ofOther.put(value.node, std::move(kept), toCome);
+        }
+        return {};
     }
 
     /// Steps to the end. `held`: bytes that others hold meanwhile.
@@ -273,7 +295,9 @@ private:
     Result<Room> addLowered(const Execution &run, const interpret::NodeValue &value,
                             std::vector<Tensor> lowered, std::size_t held, const Progress &progress)
     {
-        m_rows.of(value.node).addIsolated(value.outputs, lowered);
+        HALFTONE_TRY(const std::vector<Tensor> before, own(value.outputs));
+        HALFTONE_TRY(const std::vector<Tensor> after, own(lowered));
+        m_rows.of(value.node).addIsolated(before, after);
         if (areSame(value.outputs, lowered)) {
             m_rows.of(value.node).addIsolatedAtOutputs(m_heads.reference, m_heads.reference);
             return Room::Enough;
@@ -285,8 +309,10 @@ private:
         Execution rest = run.fork();
         rest.replace(value.node, std::move(lowered));
         HALFTONE_TRY(const Room room, finish(rest, held, {progress.stop, {}}));
-        if (room == Room::Enough)
-            m_rows.of(value.node).addIsolatedAtOutputs(m_heads.reference, rest.heads());
+        if (room == Room::Enough) {
+            HALFTONE_TRY(const std::vector<Tensor> heads, own(rest.heads()));
+            m_rows.of(value.node).addIsolatedAtOutputs(m_heads.reference, heads);
+        }
         return room;
     }
 
@@ -315,6 +341,7 @@ private:
     LayerRows m_rows;
     OutputRows m_outputs;
     Heads m_heads;
+    kernels::FilledBatch m_filling; ///< of the batch
     std::size_t m_fixed = 0; ///< bytes of the batch's inputs, and of figures
     std::size_t m_peak = 0;
 };
@@ -333,9 +360,10 @@ Result<LayerCompare> LayerCompare::create(const ComparedModels &models, const ke
     return LayerCompare(std::move(impl));
 }
 
-Result<Room> LayerCompare::add(const interpret::Feed &feed, const Progress &progress)
+Result<Room> LayerCompare::add(const interpret::Feed &feed, const Progress &progress,
+                               const kernels::FilledBatch &filling)
 {
-    return m_impl->add(feed, progress);
+    return m_impl->add(feed, progress, filling);
 }
 
 const LayerCompare::Heads &LayerCompare::heads() const

@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 #include "core/graph/model.h"
 #include "core/interpret/interpreter.h"
+#include "core/kernels/join.h"
 #include "core/profile/class_agreement.h"
 #include "core/rewrite/conversion.h"
 #include "core/tensor/error_metrics.h"
@@ -131,8 +132,10 @@ public:
     };
 
     /// Adds the errors of a batch. After TooSmall the figures hold a part of the batch: forget() them or stop.
+    /// filling  of a batch that was filled up: its own rows are compared
     /// fails: what running refuses; Cancelled
-    Result<Room> add(const interpret::Feed &feed, const Progress &progress = {});
+    Result<Room> add(const interpret::Feed &feed, const Progress &progress = {},
+                     const kernels::FilledBatch &filling = {});
     const Heads &heads() const; ///< of the batch added last
     void forget(); ///< all figures so far
     /// Where a head of the reference has NaN or infinities, so that no comparison means anything, as Comparison::firstUnclean, from the

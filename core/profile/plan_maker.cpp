@@ -1,6 +1,7 @@
 #include "core/profile/plan_maker.h"
 
-#include "core/profile/latency.h"
+#include "core/profile/body_kernel.h"
+#include "core/profile/model_inputs.h"
 
 namespace halftone::profile {
 
@@ -9,6 +10,7 @@ Result<PlanMaker> PlanMaker::create(std::string_view backend, unsigned threads)
     PlanMaker maker;
     HALFTONE_TRY(maker.m_backend, backends::planningBackend(backend, threads));
     HALFTONE_TRY(maker.m_info, backends::backendInfo(backend));
+    HALFTONE_TRY(maker.m_chain, backends::backendChain(backends::kDefaultBackend, threads));
     return maker;
 }
 
@@ -16,9 +18,11 @@ Result<std::unique_ptr<kernels::LatencyPlan>> PlanMaker::plan(const infer::Typed
                                                               const std::function<void()> &beforeTiming,
                                                               kernels::PlanLayout layout) const
 {
-    HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan,
-                 m_backend->plan(model, {m_cache, layout, beforeTiming}));
-    fillInputs(*plan, 1);
+    kernels::PlanOptions options{m_cache, layout, beforeTiming};
+    options.feed = [&model](kernels::LatencyPlan &plan) { return feedPlan(plan, model); };
+    options.bodies = [this, &model](graph::NodeId node) { return bodyKernel(model, node, m_chain); };
+    HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan, m_backend->plan(model, options));
+    HALFTONE_CHECK(feedPlan(*plan, model));
     return plan;
 }
 

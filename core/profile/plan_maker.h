@@ -22,8 +22,8 @@ public:
 
     const backends::BackendInfo &backend() const { return m_info; }
 
-    /// A plan with plausible values in its inputs, which may outlive this. layout and beforeTiming: PlanOptions has them. fails: as
-    /// kernels::Backend::plan()
+    /// A plan with what the model is fed, or plausible values, in its inputs (feedPlan()), which may outlive this. Bodies of control flow are
+    /// computed by an interpreter. layout and beforeTiming: PlanOptions has them. fails: as kernels::Backend::plan() and feedPlan()
     Result<std::unique_ptr<kernels::LatencyPlan>>
     plan(const infer::TypedModel &model, const std::function<void()> &beforeTiming = {},
          kernels::PlanLayout layout = kernels::PlanLayout::Measured) const;
@@ -33,6 +33,7 @@ private:
 
     backends::BackendInfo m_info;
     std::shared_ptr<const kernels::Backend> m_backend;
+    kernels::BackendChain m_chain; ///< for bodies
     std::shared_ptr<kernels::PlanCache> m_cache = std::make_shared<kernels::PlanCache>();
 };
 

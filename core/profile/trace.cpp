@@ -6,7 +6,7 @@
 #include "core/graph/traverse.h"
 #include "core/interpret/interpreter.h"
 #include "core/kernels/buffer.h"
-#include "core/tensor/elements.h"
+#include "core/profile/model_inputs.h"
 
 #include <algorithm>
 #include <optional>
@@ -20,18 +20,6 @@ namespace {
 using graph::NodeId;
 using tensor::Tensor;
 
-/// Numbers from 0 to 1, as pictures are; indices are 0, which every table has.
-Result<Tensor> drawn(const kernels::TensorDesc &desc)
-{
-    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc));
-    std::vector<double> values(buffer.tensor.elementCount(), 0.0);
-    for (std::size_t k = 0; tensor::isFloat(desc.dtype) && k < values.size(); ++k)
-        values[k] = static_cast<double>(k * 40503 % 65536) / 65536;
-    tensor::convert(tensor::DType::F64, reinterpret_cast<const std::byte *>(values.data()), values.size(),
-                    desc.dtype, buffer.bytes);
-    return buffer.tensor;
-}
-
 bool waits(const ops::Operator &op)
 {
     const auto *const opaque = op.getIf<ops::Opaque>();
@@ -41,8 +29,9 @@ bool waits(const ops::Operator &op)
 class Tracer
 {
 public:
-    Tracer(infer::TypedModel &typed, const interpret::RunLimits &limits)
+    Tracer(infer::TypedModel &typed, Guess guess, const interpret::RunLimits &limits)
         : m_typed(typed)
+        , m_guess(guess)
         , m_limits(limits)
         , m_graph(typed.model.graph)
         , m_isFed(m_graph.nodeCount(), false)
@@ -81,8 +70,12 @@ private:
                               "for every input");
             if (desc.dtype == tensor::DType::Unknown)
                 return badInput(name, "its type is not known");
-            HALFTONE_TRY(feed[name], drawn(desc));
             m_isFed[id] = true;
+            if (const auto fed = m_typed.fed.find(name); fed != m_typed.fed.end()) {
+                feed[name] = fed->second;
+                continue;
+            }
+            HALFTONE_TRY(feed[name], guessedInput(m_typed, id, m_guess));
         }
         return feed;
     }
@@ -164,6 +157,7 @@ private:
     }
 
     infer::TypedModel &m_typed;
+    Guess m_guess;
     interpret::RunLimits m_limits;
     const graph::Graph &m_graph;
     std::vector<bool> m_isFed; ///< by NodeId: its value hangs on what is fed
@@ -193,7 +187,12 @@ bool needsTrace(const infer::TypedModel &typed)
 
 Result<void> trace(infer::TypedModel &typed, const Progress &progress, const interpret::RunLimits &limits)
 {
-    return Tracer(typed, limits).run(progress);
+    const infer::TypedModel before = typed;
+    const auto traced = Tracer(typed, Guess::Legal, limits).run(progress);
+    if (traced.ok() || traced.error().code != Errc::BadInput)
+        return traced;
+    typed = before; // what integers may be was guessed wrong: 0 is a place that every table has
+    return Tracer(typed, Guess::Zeros, limits).run(progress).ok() ? Result<void>() : traced;
 }
 
 } // namespace halftone::profile

@@ -13,7 +13,7 @@ bool needsTrace(const infer::TypedModel &typed);
 
 /// Goes through the model once and notes in it what each node was: operator, types and shapes of its outputs, and
 /// the outputs of those that hang on nothing that is fed but its shapes, so that a plan has them as constants. Where an operator or a size
-/// hangs on values (NonZero), the model is run for that on drawn inputs, and the sizes are those of this run.
+/// hangs on values (NonZero), the model is run for that on what it is fed, or on guessed inputs (guessedInput()), and the sizes are those of this run.
 /// Needs: shapes and types of all data in `typed`.
 /// fails: BadInput where they are open (where = the input); as Interpreter::run()
 /// limits  beyond which nothing is run for shapes

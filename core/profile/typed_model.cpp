@@ -12,9 +12,9 @@ namespace halftone::profile {
 
 Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
                                      const policy::Policy &policy, const Progress &progress,
-                                     const interpret::RunLimits &limits)
+                                     const GivenInputs &given, const interpret::RunLimits &limits)
 {
-    infer::TypedModel typed{std::move(model), {}, {}, {}};
+    infer::TypedModel typed{std::move(model), {}, {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
     // Where an operator is not known in the version of the functions, a plan says that it has no place for the call.
     if (auto inlined = rewrite::inlineCalls(typed.model, progress); inlined.ok())
@@ -24,6 +24,7 @@ Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShape
     HALFTONE_TRY(typed.shapes,
                  infer::inferShapes(typed.model.graph, infer::withParameterShapes(known, typed.model)));
     HALFTONE_TRY(typed.types, infer::storedTypes(typed.model, policy));
+    HALFTONE_CHECK(takeInputs(typed, given));
     if (needsTrace(typed))
         HALFTONE_CHECK(trace(typed, progress, limits));
     return typed;

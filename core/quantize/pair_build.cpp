@@ -245,6 +245,10 @@ private:
             addProduct(id, product->second);
             return;
         }
+        if (const auto rows = m_plan.rows.find(id); rows != m_plan.rows.end()) {
+            addRows(id, rows->second);
+            return;
+        }
         std::vector<Entry> inputs;
         QuantizedOrigin origin{
             m_plan.supports[id] || m_plan.within.contains(id) ? Kind::Int8 : Kind::Copy, {id}, 0, {}};
@@ -294,6 +298,114 @@ private:
             m_copies[*product.norm] = m_copies[id];
     }
 
+    /// The codes of a table, once.
+    struct Table
+    {
+        Entry codes;
+        Entry scale; ///< as its codes have it
+        Entry rowScale; ///< by row, in a column; as `scale` where rows have no scales of their own
+        std::optional<Entry> zeroPoint;
+        std::optional<std::size_t> axis; ///< of the scales
+        std::vector<float> scales;
+    };
+
+    const Table &tableOf(NodeId id)
+    {
+        const auto [place, isNew] = m_tables.try_emplace(id);
+        Table &table = place->second;
+        if (!isNew)
+            return table;
+        const NodeId first = m_plan.tables.at(id);
+        const PlannedProduct &product = m_plan.products.at(first);
+        const auto inputs = m_graph.inputs(first);
+        const std::size_t at = product.form.factors[1];
+        const auto axis
+            = m_options.perChannel ? m_plan.forms->channelAxis(m_graph.node(first), at, 2) : std::nullopt;
+        if (axis)
+            table.axis = inputs[at].node == id ? *axis : 1 - *axis;
+        const Tensor &values = m_constants.at(id);
+        const PairCodes codes
+            = weightCodes(values, table.axis, leastScalesOf(first, weightsOf(inputs, product)));
+        const std::string name = nameOf({id, 0, 0});
+        table.scales = codes.scales;
+        table.codes = addConstant(m_plan.forms->codesName(name), codes.codes, id);
+        table.scale = addConstant(m_plan.forms->scaleName(name), codes.scale, id);
+        if (codes.zeroPoint.dtype() != tensor::DType::Unknown)
+            table.zeroPoint = addConstant(m_plan.forms->zeroPointName(name), codes.zeroPoint, id);
+        table.rowScale = table.scale;
+        if (table.axis == std::size_t{0})
+            table.rowScale
+                = addConstant(m_plan.forms->scaleName(name) + "_rows",
+                              Tensor(codes.scale.dtype(), tensor::Shape{values.shape()[0], 1},
+                                     codes.scale.bytes(), std::make_shared<const Tensor>(codes.scale)),
+                              id);
+        return table;
+    }
+
+    /// Empty without a bias that must fit.
+    std::vector<float> leastScalesOf(NodeId id, const WeightsAndBias &values) const
+    {
+        const PlannedProduct &product = m_plan.products.at(id);
+        const auto channels = m_plan.forms->channelAxis(m_graph.node(id), product.form.factors[1],
+                                                        values.weights.shape().rank());
+        return isVector(values, channels) ? leastWeightScales(
+                   values.bias.values<float>(), dataScaleOf(m_graph.inputs(id)[product.form.factors[0]]))
+                                          : std::vector<float>();
+    }
+
+    /// Rows of codes, times the rows' scales.
+    void addRows(NodeId id, NodeId of)
+    {
+        const Table &table = tableOf(of);
+        const Entry indices = copyOf(m_graph.inputs(id)[1]);
+        const QuantizedOrigin aside{Kind::Codes, {id}, 0, {}};
+        const std::string name = nameOf({id, 0, 0});
+        const auto taken = [&](const Entry &from, std::string_view what) {
+            auto def = std::make_shared<NodeDef>(m_graph.node(id));
+            def->name = unique(name + std::string(what));
+            def->outputs.assign(1, def->name);
+            const std::array<Entry, 2> inputs{from, indices};
+            return Entry{add(std::move(def), inputs, aside), 0, 0};
+        };
+        const Entry codes = taken(table.codes, "_codes");
+        const Entry scale = table.axis == std::size_t{0} ? taken(table.rowScale, "_scales") : table.scale;
+        const dialect::Dialect &dialect = dialect::of(m_graph);
+        const Entry reals{add(dialect.makeCast(unique(name + "_codes_as_float32"), tensor::DType::F32),
+                              std::span(&codes, 1), aside),
+                          0, 0};
+        const std::array<Entry, 2> factors{reals, scale};
+        m_copies[id] = add(m_plan.forms->makeScaled(m_graph.node(id)), factors, {Kind::Int8, {id}, 0, {}});
+    }
+
+    /// What a table's codes stand for, as the weights of a product reads them.
+    Entry decodedTable(const Entry &weight, NodeId of, std::optional<std::size_t> axis)
+    {
+        const Table &table = tableOf(of);
+        Entry codes = table.codes;
+        if (weight.node != of) {
+            auto turned = std::make_shared<NodeDef>(m_graph.node(weight.node));
+            turned->name = unique(m_plan.forms->codesName(nameOf(weight)));
+            turned->outputs.assign(1, turned->name);
+            codes = {add(std::move(turned), std::span(&table.codes, 1), {Kind::Codes, {weight.node}, 0, {}}),
+                     0, 0};
+        }
+        std::vector<Entry> inputs{codes, table.scale};
+        if (table.zeroPoint)
+            inputs.push_back(*table.zeroPoint);
+        return {add(named(m_plan.forms->makeDecode(nameOf(weight), axis, table.zeroPoint.has_value())),
+                    inputs, {Kind::Dequantize, {weight.node}, 0, {}}),
+                0, 0};
+    }
+
+    /// The table that a product reads as weights, as it is or with its axes swapped.
+    std::optional<NodeId> tableBehind(const Entry &weight) const
+    {
+        NodeId id = weight.node;
+        if (!m_graph.isVariable(id) && m_graph.inputs(id).size() == 1)
+            id = m_graph.inputs(id)[0].node;
+        return m_plan.tables.contains(id) ? std::optional(id) : std::nullopt;
+    }
+
     WeightsAndBias weightsOf(std::span<const Entry> inputs, const PlannedProduct &product) const
     {
         WeightsAndBias values{m_constants.at(inputs[product.form.factors[1]].node), {}};
@@ -313,15 +425,17 @@ private:
         const auto axis = m_options.perChannel ? channels : std::nullopt;
         const float dataScale = dataScaleOf(inputs[product.form.factors[0]]);
         const bool hasBias = isVector(values, channels);
-        const std::vector<float> least
-            = hasBias ? leastWeightScales(values.bias.values<float>(), dataScale) : std::vector<float>();
-        const PairCodes codes = weightCodes(values.weights, axis, least);
+        const PairCodes codes = weightCodes(values.weights, axis, leastScalesOf(id, values));
         if (product.norm) {
             read[at] = decoded(nameOf(weight), codes, axis, weight.node);
         } else {
             const auto [place, isNew] = m_weights.try_emplace(CodesKey{weight.node, axis, codes.scales});
-            if (isNew)
-                place->second = decoded(nameOf(weight), codes, axis, weight.node);
+            if (isNew) {
+                const auto table = tableBehind(weight);
+                place->second = table && tableOf(*table).scales == codes.scales
+                    ? decodedTable(weight, *table, axis)
+                    : decoded(nameOf(weight), codes, axis, weight.node);
+            }
             read[at] = place->second;
         }
         isDone[at] = true;
@@ -370,6 +484,7 @@ private:
     std::vector<bool> m_isRead; ///< likewise
     std::map<Output, Entry> m_decoded;
     std::map<CodesKey, Entry> m_weights;
+    std::map<NodeId, Table> m_tables;
     std::map<NodeId, std::optional<Entry>>
         m_reals; ///< of codes that are there no longer, by what decoded them
     std::vector<bool> m_coded; ///< by NodeId: computed with codes in the source

@@ -50,6 +50,7 @@ public:
                 m_why[id] = findProduct(id);
         HALFTONE_CHECK(findNorms());
         findSupports();
+        findTables();
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
             takeNode(id);
         return std::move(m_plan);
@@ -281,6 +282,67 @@ private:
         }
     }
 
+    /// Does it take rows of a matrix?
+    bool takesRows(NodeId id) const
+    {
+        const auto op = m_dialect.read(m_graph.node(id));
+        const auto *const take = op.ok() ? op.value().getIf<ops::Take>() : nullptr;
+        return take != nullptr && take->axis == 0 && m_graph.inputs(id).size() == 2
+            && !isConstant(m_graph.inputs(id)[1]);
+    }
+
+    /// The product that a constant is the weights of, where nothing else is read of it.
+    std::optional<NodeId> productOfWeights(NodeId constant) const
+    {
+        std::optional<NodeId> first;
+        for (const NodeId reader : m_readers[constant]) {
+            const auto product = reader == kHead ? m_plan.products.end() : m_plan.products.find(reader);
+            if (product == m_plan.products.end() || product->second.norm)
+                return std::nullopt;
+            const auto inputs = m_graph.inputs(reader);
+            const auto [data, weights] = product->second.form.factors;
+            if (inputs[weights].node != constant || isConstant(inputs[data]))
+                return std::nullopt;
+            first = std::min(first.value_or(reader), reader);
+        }
+        return first;
+    }
+
+    /// Matrices that are read as a table and as weights by nobody else: one set of codes does for both.
+    void findTables()
+    {
+        for (const auto &[table, values] : m_constants) {
+            if (!m_graph.isVariable(table) || values.shape().rank() != 2 || !isReal({table, 0, 0}))
+                continue;
+            std::optional<NodeId> product;
+            std::vector<NodeId> rows;
+            bool isShared = true;
+            for (const NodeId reader : m_readers[table]) {
+                if (reader == kHead) {
+                    isShared = false;
+                } else if (isConstant({reader, 0, 0})) { // with its axes swapped
+                    const auto turned = productOfWeights(reader);
+                    isShared = isShared && turned;
+                    product = turned ? std::min(product.value_or(*turned), *turned) : product;
+                } else if (isProduct(reader)) {
+                    isShared = isShared && !m_plan.products.at(reader).norm
+                        && m_graph.inputs(reader)[m_plan.products.at(reader).form.factors[1]].node == table
+                        && !isConstant(m_graph.inputs(reader)[m_plan.products.at(reader).form.factors[0]]);
+                    product = std::min(product.value_or(reader), reader);
+                } else if (takesRows(reader) && whyExcluded(reader).empty()) {
+                    rows.push_back(reader);
+                } else {
+                    isShared = false;
+                }
+            }
+            if (!isShared || !product || rows.empty())
+                continue;
+            m_plan.tables.emplace(table, *product);
+            for (const NodeId reader : rows)
+                m_plan.rows.emplace(reader, table);
+        }
+    }
+
     void takeNode(NodeId id)
     {
         if (!isOperator(id))
@@ -299,7 +361,8 @@ private:
             for (const Entry &entry : inputs.first(moves ? 1 : inputs.size()))
                 takeValue(entry, false);
             takeResult(id, true);
-        } else if (!m_plan.within.contains(id) && !m_plan.forms->isPairNode(node)) {
+        } else if (!m_plan.within.contains(id) && !m_plan.rows.contains(id)
+                   && !m_plan.forms->isPairNode(node)) {
             m_plan.skipped.push_back({node.name, node.op, m_why[id], id});
             return;
         }
@@ -359,7 +422,7 @@ Constants constantsOf(const graph::Model &model)
     Constants constants;
     std::unordered_map<std::string_view, const tensor::Array *> arrays;
     for (const tensor::Array &array : model.parameters)
-        if (array.storage == tensor::Storage::Dense)
+        if (array.storage == tensor::Storage::Dense && array.values.dtype() != tensor::DType::Unknown)
             arrays.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         const NodeDef &node = model.graph.node(id);

@@ -46,6 +46,9 @@ struct PairPlan
     std::unordered_map<graph::NodeId, graph::NodeId>
         within; ///< nodes that are computed within a product or support
     std::map<Output, PlannedValue> data;
+    /// Matrices of which rows are taken and that are weights of products too, by the node that gives them: the first of these.
+    std::unordered_map<graph::NodeId, graph::NodeId> tables;
+    std::unordered_map<graph::NodeId, graph::NodeId> rows; ///< by what takes rows of one: which
     std::vector<std::string> quantized; ///< nodes, in the graph's order
     std::vector<SkippedNode> skipped; ///< likewise
     std::vector<std::string> missing; ///< values without a range

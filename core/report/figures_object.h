@@ -26,6 +26,12 @@ inline OrderedJson figuresObject(const std::optional<tensor::ErrorFigures> &figu
             {"count", figures->count}};
 }
 
+/// Does nothing but a reference kernel of oneDNN compute it, hundreds of times slower than others?
+inline bool isReferenceKernel(const kernels::PlanStep &step)
+{
+    return step.kernel.starts_with("ref") && step.kernel != "reference"; // which is ours
+}
+
 /// As `profile --json` names it; what only a device has stands there where it is known.
 inline OrderedJson latencyObject(const profile::Latency &latency)
 {
@@ -36,15 +42,17 @@ inline OrderedJson latencyObject(const profile::Latency &latency)
                           {"dtype", tensor::nameOf(layer.step.dtype)},
                           {"kernel", layer.step.kernel},
                           {"kind", kernels::nameOf(layer.step.kind)},
+                          {"reference", isReferenceKernel(layer.step)},
                           {"median_us", layer.medianUs},
                           {"min_us", layer.minUs}});
         if (layer.limitUs)
             layers.back()["limit_us"] = *layer.limitUs;
     }
-    OrderedJson object{{"median_ms", latency.medianMs},  {"min_ms", latency.minMs},
-                       {"p95_ms", latency.p95Ms},        {"layers", std::move(layers)},
-                       {"casts_us", latency.castsUs},    {"sum_of_layers_ms", latency.sumOfLayersMs},
-                       {"peak_bytes", latency.peakBytes}};
+    OrderedJson object{{"median_ms", latency.medianMs},   {"min_ms", latency.minMs},
+                       {"p95_ms", latency.p95Ms},         {"layers", std::move(layers)},
+                       {"casts_us", latency.castsUs},     {"sum_of_layers_ms", latency.sumOfLayersMs},
+                       {"peak_bytes", latency.peakBytes}, {"disturbed", profile::isDisturbed(latency)},
+                       {"attempts", latency.attempts}};
     if (latency.limitMs)
         object["limit_ms"] = *latency.limitMs;
     if (latency.deviceMs)

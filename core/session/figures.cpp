@@ -34,10 +34,12 @@ Result<infer::KnownShapes> completeShapes(const Snapshot &snapshot)
 
 Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model,
                     const infer::KnownShapes &known, const policy::Policy &policy,
+                    const std::shared_ptr<const profile::GivenInputs> &inputs,
                     const std::function<void()> &beforeTiming = {},
                     kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
-    HALFTONE_TRY(const infer::TypedModel typed, profile::typedModel(model, known, policy));
+    HALFTONE_TRY(const infer::TypedModel typed,
+                 profile::typedModel(model, known, policy, {}, inputs ? *inputs : profile::GivenInputs()));
     return maker.plan(typed, beforeTiming, layout);
 }
 
@@ -98,6 +100,7 @@ struct LatencyMeter::Kept
     std::shared_ptr<const infer::ShapeMap> shapes; ///< that `wide` was made for
     std::string backend;
     unsigned threads = 0;
+    std::shared_ptr<const profile::GivenInputs> inputs;
     std::optional<profile::PlanMaker> maker;
     infer::KnownShapes known; ///< of variables
     Plan wide;
@@ -110,7 +113,7 @@ struct LatencyMeter::Kept
         if (mixed && converted == snapshot.converted)
             return mixed;
         mixed.reset(); // not two beside float32's
-        HALFTONE_TRY(Plan made, planOf(*maker, snapshot.converted->model, known, *snapshot.policy));
+        HALFTONE_TRY(Plan made, planOf(*maker, snapshot.converted->model, known, *snapshot.policy, inputs));
         std::shared_ptr<kernels::LatencyPlan> plan = std::move(made);
         if (isKept) {
             mixed = plan;
@@ -147,7 +150,8 @@ struct LatencyMeter::Kept
 
     bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
     {
-        return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads;
+        return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads
+            && inputs == options.inputs;
     }
 };
 
@@ -171,12 +175,13 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
         m_kept->known = std::move(known);
         m_kept->backend = options.backend;
         m_kept->threads = options.threads;
+        m_kept->inputs = options.inputs;
     }
     if (!m_kept->wide) {
         progress.tell(0, "preparing float32");
-        HALFTONE_TRY(
-            m_kept->wide,
-            planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), beforeTiming));
+        HALFTONE_TRY(m_kept->wide,
+                     planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(),
+                            m_kept->inputs, beforeTiming));
     }
     return {};
 }
@@ -220,9 +225,9 @@ Result<profile::Latency> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot, 
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     if (mixed->layout() == m_kept->wide->layout())
         return profile::measureLatency(*m_kept->wide, ofSteps(options), progress);
-    HALFTONE_TRY(
-        const Plan wide,
-        planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(), {}, mixed->layout()));
+    HALFTONE_TRY(const Plan wide,
+                 planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(),
+                        m_kept->inputs, {}, mixed->layout()));
     return profile::measureLatency(*wide, ofSteps(options), progress);
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/share_work.h"
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_parts.h"
+#include "core/jobs/fixed_batch.h"
 #include "core/jobs/independent_examples.h"
 #include "core/jobs/task_count.h"
 #include "core/profile/kept_compare.h"
@@ -78,6 +79,8 @@ struct LiveComparison::Kept
         HALFTONE_TRY(kept->task, jobs::Task::of(options.examples, *kept->examples, snapshot.graph()));
         const unsigned threads = threadsFor(options.threads);
         HALFTONE_CHECK(kept->chooseBatches());
+        if (kept->batches.hasFilling()) // of which not all rows count
+            return kept;
         const bool areApart = options.eachAlone && kept->batches.size > 0;
         HALFTONE_TRY(const kernels::BackendChain backends,
                      backends::backendChain(options.backend, areApart ? 1 : threads));
@@ -107,7 +110,7 @@ struct LiveComparison::Kept
                 jobs::batchesApart(source->model, *examples, options.backend, options.batch, options.part));
         }
         if (!options.eachAlone || batches.size == 0) {
-            HALFTONE_TRY(batches, jobs::Batches::of(*examples, options.batch));
+            HALFTONE_TRY(batches, jobs::batchesOf(source->model, *examples, options.backend, options.batch));
         }
         return {};
     }

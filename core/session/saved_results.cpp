@@ -266,6 +266,7 @@ private:
         latency.castsUs = json.at("casts_us").get<double>();
         latency.sumOfLayersMs = json.at("sum_of_layers_ms").get<double>();
         latency.peakBytes = whole<std::size_t>(json.at("peak_bytes"));
+        latency.wasBusy = json.value("disturbed", false); // not told by older sessions
         for (const Json &row : json.at("layers")) {
             profile::LayerLatency layer;
             layer.step.nodes = row.at("names").get<std::vector<std::string>>();

@@ -235,8 +235,10 @@ std::vector<std::int64_t> integers(DType type, const std::byte *elements, std::s
 {
     std::vector<std::int64_t> values(count);
     if (isInteger(type)) {
-        for (std::size_t i = 0; i < count; ++i)
-            values[i] = loadInteger(type, elements, i);
+        withStored(type, [&](auto stored) { // which is asked once: models hold long lists of places
+            for (std::size_t i = 0; i < count; ++i)
+                values[i] = static_cast<std::int64_t>(load<decltype(stored)>(elements, i));
+        });
         return values;
     }
     std::vector<double> wide(count);

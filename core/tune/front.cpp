@@ -69,6 +69,12 @@ std::string_view nameOf(StoppedBy reason)
     return kNames[static_cast<std::size_t>(reason)];
 }
 
+bool Front::isDisturbed() const
+{
+    return areLayersDisturbed
+        || std::ranges::any_of(best(), [this](std::size_t k) { return points[k].measured->isDisturbed; });
+}
+
 Surrogate Front::surrogate() const
 {
     Surrogate surrogate;

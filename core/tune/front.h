@@ -42,6 +42,7 @@ struct Measurement
     double ratio = 1; ///< to float32, of runs in turns
     bool byDevice = false; ///< by the device's own clock, without copies to and from it
     std::vector<double> planRatios{}; ///< of plans made anew, once it is offered; `ratio` is their mean
+    bool isDisturbed = false; ///< other work ran beside the runs, also when they were taken again: unreliable
 };
 
 struct Prediction
@@ -93,7 +94,11 @@ struct Front
     double lowerBoundGap
         = 0; ///< Surrogate::Hull::gap; 0: points of the hull are exact for the additive picture
     StoppedBy stoppedBy = StoppedBy::Nothing;
+    bool areLayersDisturbed
+        = false; ///< other work ran beside the timing of layers, also when it was repeated
 
+    /// Was a time disturbed that the search went by or offers: of layers, or of a point that is offered?
+    bool isDisturbed() const;
     Surrogate surrogate() const;
     Prediction predict(const Labels &labels) const;
     const Point *find(const Labels &labels) const; ///< the point of the same policy; null: not there

@@ -42,6 +42,7 @@ Json pointJson(const Front &front, std::size_t k, const std::string &policy,
             {"ci95", measured.ci95},
             {"ratio", measured.ratio},
             {"timed_by", measured.byDevice ? "device" : "wall clock"},
+            {"disturbed", measured.isDisturbed},
             {"found_s", point.foundSeconds},
             {"groups", std::move(reasons)}};
 }
@@ -87,6 +88,8 @@ OrderedJson frontJson(const Front &front, const std::vector<std::string> &polici
     json["seconds"] = front.seconds;
     json["errors_seconds"] = front.errorsSeconds;
     json["stopped_by"] = nameOf(front.stoppedBy);
+    json["disturbed"] = front.isDisturbed();
+    json["layers_disturbed"] = front.areLayersDisturbed;
     return json;
 }
 

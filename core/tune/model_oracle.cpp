@@ -4,6 +4,7 @@
 #include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/jobs/examples.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
 #include "core/session/derive.h"
@@ -28,6 +29,7 @@ constexpr double kVersusSeconds = 0.06; // the same, where it is offered, each t
 constexpr std::size_t kPlanned = 3; // times, where it is offered
 constexpr std::size_t kFewestRuns = 5; // of layers
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
+constexpr std::size_t kAttempts = 3; // to time something while the machine has other work
 constexpr profile::Sample kGlance{1, std::numeric_limits<double>::infinity()};
 constexpr profile::Sample kSample{8, 0.15}; // 0.6 dB
 constexpr profile::Sample kEvery{std::numeric_limits<std::size_t>::max(), 0};
@@ -61,6 +63,7 @@ struct ModelOracle::State
     std::vector<Link> links; ///< the same
     double wideMs = 0; ///< float32's median: the measure of all times
     bool byDevice = false; ///< whose clock that is, as far as it is known: Measurement::byDevice
+    bool areLayersDisturbed = false; ///< of any network whose layers were timed
     std::uint64_t revision = 0;
     session::Snapshot narrow; ///< everything lowered, once it is: what parameters become is taken from there
     std::shared_ptr<const mixed::ConvertedModel> lowestInt8; ///< the same with int8; null without
@@ -112,10 +115,24 @@ struct ModelOracle::State
         options.backend = task.compare.backend;
         options.threads = task.compare.threads;
         options.rangesOnly = true;
+        options.weighsOutputs = true;
+        options.threshold.codes = calibration::CodeType::Auto;
         HALFTONE_TRY(jobs::CalibrateOutcome outcome,
                      jobs::calibrateModel(task.source->model, task.source->modelPath, options, progress));
         ranges = std::make_shared<jobs::RangeCache>(
             std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome)));
+        return {};
+    }
+
+    /// Networks are timed with the first example: integers decide what is computed at all.
+    Result<void> takeInputs()
+    {
+        if (task.latency.inputs)
+            return {};
+        HALFTONE_TRY(const std::unique_ptr<jobs::ExampleSource> examples,
+                     jobs::openExamples(task.compare.examples, task.source->model, task.source->modelPath));
+        HALFTONE_TRY(auto first, examples->batch(0, examples->count() ? 1 : 0));
+        task.latency.inputs = std::make_shared<const profile::GivenInputs>(std::move(first));
         return {};
     }
 
@@ -132,7 +149,7 @@ struct ModelOracle::State
         if (!canBeTimed)
             return unsupported(Field::Target,
                                std::string(tensor::nameOf(task.policy->target))
-                                   + ", which this machine emulates: its times say nothing",
+                                   + ", which this machine only emulates, so that its times mean nothing",
                                "a type that it computes in");
         return areRead;
     }
@@ -143,6 +160,7 @@ struct ModelOracle::State
         if (narrowTimes)
             return {};
         progress.tell(0, "preparing float32 and " + std::string(tensor::nameOf(task.policy->target)));
+        HALFTONE_CHECK(takeInputs());
         HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));
         HALFTONE_CHECK(prepare(progress));
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
@@ -166,6 +184,7 @@ struct ModelOracle::State
         // What stays float32 in a mixed network takes that one's layout, which another may be the best for float32 alone.
         HALFTONE_TRY(narrowTimes->fp32,
                      meter.wideInLayoutOf(narrow, stepOptions(), partOf(progress, 0.5, 0.5)));
+        areLayersDisturbed = areLayersDisturbed || profile::isDisturbed(narrowTimes->fp32);
         return {};
     }
 
@@ -178,6 +197,7 @@ struct ModelOracle::State
             link.prices.castMicroseconds = link.prices.widenMicroseconds
                 = kUnfittedNanoseconds / 1e3 * link.elements;
         made.wideMs = wideMs;
+        made.isDisturbed = areLayersDisturbed;
         groups = made.groups;
         links = made.links;
         return made;
@@ -190,6 +210,7 @@ struct ModelOracle::State
         options.settings.byDevice
             = true; // layers are timed by it, too, and what a launch costs is no layer's
         const bool isFirst = wideMs <= 0; // only to know how often others are to be timed
+        options.settings.attempts = isFirst ? 1 : kAttempts;
         options.settings.repeats
             = isFirst ? least : std::clamp(static_cast<std::size_t>(seconds * 1e3 / wideMs), least, most);
         constexpr double kLongMs = 20; // a run of so long has all in place for the next one
@@ -201,7 +222,9 @@ struct ModelOracle::State
 
     Result<profile::Latency> stepsOf(const session::Snapshot &snapshot, const Progress &progress)
     {
-        return meter.steps(snapshot, stepOptions(), progress);
+        HALFTONE_TRY(profile::Latency latency, meter.steps(snapshot, stepOptions(), progress));
+        areLayersDisturbed = areLayersDisturbed || profile::isDisturbed(latency);
+        return latency;
     }
 
     /// In turns with float32. What timeEnds() has timed is not timed again.
@@ -226,6 +249,7 @@ struct ModelOracle::State
                          meter.versus(snapshot, optionsFor(kVersusSeconds, kFewestPairs, 60), progress));
             ratios.push_back(versus.ratio);
             all.byDevice = versus.byDevice;
+            all.isDisturbed = all.isDisturbed || versus.isDisturbed;
         }
         all.ratio = std::reduce(ratios.begin(), ratios.end()) / static_cast<double>(ratios.size());
         const auto [least, most] = std::ranges::minmax(ratios);
@@ -278,6 +302,7 @@ struct ModelOracle::State
     {
         measured.ratio = versus.ratio;
         measured.byDevice = byDevice = versus.byDevice;
+        measured.isDisturbed = versus.isDisturbed;
         measured.milliseconds = measured.ratio * wideMs;
         measured.ci95 = {versus.ci95[0] * wideMs, versus.ci95[1] * wideMs};
     }

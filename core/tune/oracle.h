@@ -17,6 +17,7 @@ struct Network
     std::vector<Group> groups;
     std::vector<Link> links;
     double wideMs = 0; ///< float32's median, the measure of all times
+    bool isDisturbed = false; ///< other work ran beside the timing, also when it was repeated
 };
 
 /// Whoever knows what a labelling costs: a model that is run (ModelOracle), what was written down of one (RecordingOracle), or

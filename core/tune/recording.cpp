@@ -45,7 +45,8 @@ Json measurementJson(const Measurement &measured)
             {"ci95", measured.ci95},
             {"ratio", measured.ratio},
             {"by_device", measured.byDevice},
-            {"plan_ratios", measured.planRatios}};
+            {"plan_ratios", measured.planRatios},
+            {"disturbed", measured.isDisturbed}};
 }
 
 Json measurementsJson(const std::map<Labels, Measurement> &measurements)
@@ -71,7 +72,10 @@ Json networkJson(const Network &network)
         links.push_back(
             {{"ends", std::move(ends)}, {"us", link.prices.castMicroseconds}, {"elements", link.elements}});
     }
-    return {{"wide_ms", network.wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
+    return {{"wide_ms", network.wideMs},
+            {"disturbed", network.isDisturbed},
+            {"groups", std::move(groups)},
+            {"links", std::move(links)}};
 }
 
 using Errors = std::map<std::pair<std::size_t, Label>, double>;
@@ -233,6 +237,8 @@ Network readNetwork(Reader &reader, const Json &json)
 {
     Network network;
     network.wideMs = reader.number(json, "wide_ms");
+    network.isDisturbed = json.is_object() && json.contains("disturbed")
+        && reader.flag(json, "disturbed"); // older records don't tell
     for (const Json &group : reader.list(json, "groups"))
         network.groups.push_back(readGroup(reader, group));
     const std::size_t count = network.groups.size();
@@ -290,6 +296,7 @@ Measurement readMeasurement(Reader &reader, const Json &json)
     measured.ratio = reader.number(json, "ratio");
     measured.byDevice
         = json.contains("by_device") && reader.flag(json, "by_device"); // older records don't tell
+    measured.isDisturbed = json.contains("disturbed") && reader.flag(json, "disturbed"); // likewise
     if (json.contains("plan_ratios")) // likewise
         measured.planRatios = reader.numbers(json, "plan_ratios");
     if (std::ranges::any_of(measured.planRatios, [](double ratio) { return ratio <= 0; }))

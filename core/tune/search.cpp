@@ -78,9 +78,15 @@ private:
 
     void begin(Network network)
     {
+        take(std::move(network));
+        tell();
+    }
+
+    void take(Network network)
+    {
         m_front.groups = std::move(network.groups);
         m_front.links = std::move(network.links);
-        tell();
+        m_front.areLayersDisturbed = network.isDisturbed;
     }
 
     /// The ends that a sketch knows, then all groups and labels; what was measured goes on with these.
@@ -89,9 +95,8 @@ private:
         HALFTONE_CHECK(measureLowest());
         HALFTONE_CHECK(checkTime());
         HALFTONE_TRY(Network network, m_oracle.profile(part(0.05, 0.05)));
-        m_front.groups = std::move(network.groups);
-        m_front.links = std::move(network.links);
         const double measure = network.wideMs / sketch.wideMs;
+        take(std::move(network));
         for (Point &point : m_front.points) {
             point.labels = relabelled(point.labels, sketch.groups, m_front.groups);
             point.predicted = m_front.predict(point.labels);

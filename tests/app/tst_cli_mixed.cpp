@@ -169,6 +169,40 @@ private Q_SLOTS:
                      .code,
                  1);
     }
+
+    void recurrentLayersAreLoweredToBfloat16_data()
+    {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QByteArray>("op");
+        QTest::newRow("RNN") << "rnn_forward" << QByteArray("RNN");
+        QTest::newRow("GRU") << "gru_bidirectional" << QByteArray("GRU");
+        QTest::newRow("LSTM") << "lstm_reverse" << QByteArray("LSTM");
+    }
+    /// They take it from opset 22 on; these models are of opset 14.
+    void recurrentLayersAreLoweredToBfloat16()
+    {
+        QFETCH(const QString, file);
+        QFETCH(const QByteArray, op);
+        const QString model = QStringLiteral(HALFTONE_TEST_DATA "/onnx_recurrent/") + file + ".onnx";
+        QTemporaryDir folder;
+        const auto done = callCli(
+            {"convert", model, "--target", "bfloat16", "--out", folder.filePath("narrow"), "--json"});
+        QVERIFY2(done.code == 0, done.err);
+        QVERIFY2(done.err.contains("raised to 22 for bfloat16 in " + op), done.err);
+        const json report = done.json();
+        QCOMPARE(report.at("opset").at("to").get<int>(), 22);
+        QCOMPARE(nodeOf(report, "y0").at("assigned").get<std::string>(), std::string("bfloat16"));
+        const auto timed = callCli({"profile", folder.filePath("narrow.onnx"), "--repeats", "2", "--json"});
+        QVERIFY2(timed.code == 0, timed.err);
+        const json times = timed.json();
+        int recurrent = 0;
+        for (const json &layer : times.at("layers")) {
+            const auto kernel = layer.at("kernel").get<std::string>();
+            QVERIFY2(!kernel.starts_with("ref"), kernel.c_str());
+            recurrent += kernel.starts_with("own ") ? 1 : 0;
+        }
+        QVERIFY(recurrent > 0);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestCliMixed)

@@ -107,9 +107,12 @@ void TestCliProfile::aMachineWithOtherWorkIsRecognised()
     const CliOutcome outcome = callCli(profileOf("data=1,1,8,8", {"--json"}));
     QCOMPARE(outcome.code, 0);
     const nlohmann::json json = outcome.json();
-    const bool isDisturbed = json.at("median_ms").get<double>() > 2 * json.at("min_ms").get<double>();
-    QCOMPARE(json.at("disturbed").get<bool>(), isDisturbed);
+    const double median = json.at("median_ms").get<double>();
+    const bool isDisturbed = json.at("disturbed").get<bool>();
+    if (median > 2 * json.at("min_ms").get<double>() || json.at("p95_ms").get<double>() > 2 * median)
+        QVERIFY(isDisturbed); // as it may be for other reasons
     QCOMPARE(outcome.err.contains("unreliable"), isDisturbed);
+    QVERIFY(json.at("attempts").get<int>() >= 1 && (isDisturbed || json.at("attempts").get<int>() <= 4));
 }
 
 QTEST_GUILESS_MAIN(TestCliProfile)

@@ -467,6 +467,26 @@ private Q_SLOTS:
             codes += layer["dtype"] == "uint8" || layer["dtype"] == "int8" ? 1 : 0;
         QVERIFY(codes >= 4);
     }
+
+    /// Nothing says what to convert to: people take the file for a converted one.
+    void aConversionToNothingSaysThatItCopied()
+    {
+        QTemporaryDir folder;
+        const QString out = folder.filePath("copy.onnx");
+        const CliOutcome copied = callCli({"convert", kPairs + "net.onnx", "--out", out});
+        QVERIFY2(copied.code == 0, copied.err);
+        QVERIFY2(copied.out.contains("copied as it is"), copied.out);
+        QVERIFY2(copied.out.contains("--target"), copied.out);
+        const CliOutcome raised = callCli({"convert", kPairs + "net.onnx", "--out", out, "--opset", "21"});
+        QVERIFY2(raised.code == 0 && raised.out.contains("raised to ONNX opset 21"), raised.out);
+        const CliOutcome told = callCli({"convert", kPairs + "net.onnx", "--out", out, "--json"});
+        QVERIFY(told.json()["copied"].get<bool>() && told.json()["target"].is_null());
+        const CliOutcome converted
+            = callCli({"convert", kPairs + "net.onnx", "--target", "float16", "--out", out});
+        QVERIFY2(converted.code == 0 && !converted.out.contains("copied"), converted.out);
+        const CliOutcome help = callCli({"convert", "--help"});
+        QVERIFY2(help.out.simplified().contains("is copied as it is"), help.out);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestCliQuantize)

@@ -1,5 +1,6 @@
 // The choices that mode typed has, one model a line of JSON, for tests/bench/optimal_casts.py: cast_problems TARGET MODEL[;INPUT=1,3,224,224]… | --random FIRST LAST
 #include "core/base/json.h"
+#include "core/mixed/cast_problem.h"
 #include "core/mixed/convert_model.h"
 #include "core/session/session.h"
 #include "tests/support/typed/random_graph.h"

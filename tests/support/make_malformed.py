@@ -283,7 +283,7 @@ def bad_sparse():
 def bad_models():
     good = json.dumps(symbol())
     for name, data, expected in (
-        ("empty", b"", "an empty file"), ("blanks", b" \n\t " * 9, "nothing but blanks"), ("html", b"<!DOCTYPE html><html>404</html>", "a web page"),
+        ("empty", b"", "an empty file"), ("blanks", b" \n\t " * 9, "whitespace only"), ("html", b"<!DOCTYPE html><html>404</html>", "a web page"),
         ("html_blanks", b"\n\n <html>", "a web page"), ("xml", b"<?xml version='1.0'?>", "a web page or XML"), ("bom", b"\xef\xbb\xbf" + good.encode(), "a byte order mark"),
         ("utf16_le", good.encode("utf-16-le"), "UTF-16"), ("utf16_be", good.encode("utf-16-be"), "UTF-16"), ("utf16_bom", good.encode("utf-16"), "UTF-16"),
         ("zip", b"PK\3\4" + b"\0" * 40, "a zip archive"), ("gzip", b"\x1f\x8b\x08\0" * 4, "a gzip archive"), ("npy", b"\x93NUMPY\1\0", "a NumPy array"),

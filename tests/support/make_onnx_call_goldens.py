@@ -90,6 +90,30 @@ agraph (float[3] x) => (float[3] y, float[3] z, float[4,3] all, float[3,3] first
   zero = Constant<value = float {0}>()
   last, b = Scan(zero, a) < num_scan_inputs = 1, body = step (float x, float y) => (float all, float z) { all = Add(x, y)  z = Identity(all) } >
 }""", {"x": np.array([0.5, -0.25, 0.75], "float32")}
+    # What newer opsets say otherwise: axes that are inputs, a Softmax over an axis and all behind it, parts of a Split.
+    yield "function_older", '<ir_version: 8, opset_import: ["" : 11, "fn" : 1]>' + """
+agraph (float[2,3,4] x, bool flag) => (float[2,3,4] y, float[2,4] z, float[2,1,4] m) {
+  s, p = fn.Centred<over = [1]>(x)
+  y = If (flag) <
+    then_branch = taken () => (float[2,3,4] t) { t, u = fn.Centred<over = [2]>(s) },
+    else_branch = other () => (float[2,3,4] e) { e = Neg(s) }
+  >
+  z = Squeeze<axes = [1]>(p)
+  m = Identity(p)
+}
+<domain: "fn", opset_import: ["" : 11, "fn" : 1]> Centred<over>(a) => (b, sums) {
+  two = Constant<value = float {2}>()
+  m = ReduceMean<axes = [1, 2]>(a)
+  c = Sub(a, m)
+  sums = ReduceSum<axes: ints = @over>(c)
+  d = fn.Shared(c)
+  b = Mul(d, two)
+}
+<domain: "fn", opset_import: ["" : 11]> Shared(a) => (b) {
+  p = Softmax(a)
+  q, r = Split<axis = 2>(p)
+  b = Concat<axis = 2>(r, q)
+}""", {"x": np.linspace(-1, 1, 24, dtype="float32").reshape(2, 3, 4), "flag": np.array(True)}
 
 
 def operators():

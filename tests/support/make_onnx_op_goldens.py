@@ -42,6 +42,10 @@ def cases():
     yield "clip_crossed", "Clip", [real(5), np.float32(0.5), np.float32(-0.5)], {}
     yield "clip_low_only", "Clip", [np.array([-3, 0, 4], "int8"), np.int8(-1)], {}
     yield "prelu_stretched", "PRelu", [x, real(3, 1)], {}
+    yield "leaky_relu_float64", "LeakyRelu", [np.array([-1e4, -3.0, 2.0])], {"alpha": 0.1}  # which is that of float32
+    yield "scatter_nd_max_nan", "ScatterND", [np.array([[1, 2], [np.nan, 4]], "float32"), np.array([[0], [1]], I64), np.array([[np.nan, 3], [1, 2]], "float32")], {"reduction": "max"}
+    square = np.arange(48, dtype="float32").reshape(1, 2, 4, 3, 2)
+    yield "max_pool_columns_3d", "MaxPool", [square], {"kernel_shape": [2, 2, 1], "strides": [2, 2, 1], "storage_order": 1}, 21, 2
     yield "selu_own", "Selu", [x], {"alpha": 2.0, "gamma": 3.0}
     yield "celu", "Celu", [x], {"alpha": 0.7}
     yield "shrink", "Shrink", [x], {"lambd": 0.3, "bias": 0.2}
@@ -216,6 +220,14 @@ def list_models():
     }""", {"x": x, "flag": np.array(True)}
 
 
+def padded_models():
+    """Padding that ONNX's evaluator takes from the text, and its inference of shapes, as ONNX Runtime, does not."""
+    yield "conv_transpose_same_short", """<ir_version: 8, opset_import: ["" : 17]>
+    agraph (float[1,2,4,3] x, float[2,1,1,3] w) => (float[1,1,n,m] y) {
+      y = ConvTranspose<auto_pad = "SAME_UPPER", kernel_shape = [1, 3], strides = [2, 3]>(x, w)
+    }""", {"x": np.arange(24, dtype="float32").reshape(1, 2, 4, 3) / 8, "w": np.arange(6, dtype="float32").reshape(2, 1, 1, 3) / 4}
+
+
 def old_models():
     """Operators that newer opsets have otherwise, by ONNX Runtime."""
     yield "group_norm_groups", """<ir_version: 8, opset_import: ["" : 18]>
@@ -278,7 +290,7 @@ def main():
             write(out, *case)
         except Exception as e:
             sys.exit(f"{case[0]}: {e}")
-    for case in [*list_models(), *old_models()]:
+    for case in [*list_models(), *padded_models(), *old_models()]:
         write_text(out, *case)
 
 

@@ -7,6 +7,7 @@ CLASSES.json holds under "operators" what class each operator has for float16 an
   inputs   "X, W, B?": names; "?" for optional ones, "*" for any number
   outputs  likewise
   types    the type rule (core/ops/type_rule.h)
+  converted  a narrower type rule for conversions, where there is one
   attributes  {name: "int", "int = 1", "ints", "float", "floats", "string", "strings", "tensor", "graph"}; without " = " and with "!": required
 """
 import json
@@ -26,7 +27,7 @@ KINDS = {defs.OpSchema.AttrType.INT: "int", defs.OpSchema.AttrType.INTS: "ints",
 TYPED_BY = {"Cast": "to", "BitCast": "to", "RandomNormal": "dtype", "RandomUniform": "dtype", "RandomNormalLike": "dtype", "RandomUniformLike": "dtype", "EyeLike": "dtype",
             "Multinomial": "dtype", "Bernoulli": "dtype", "ConstantOfShape": "value", "Constant": "value", "HannWindow": "output_datatype",
             "HammingWindow": "output_datatype", "BlackmanWindow": "output_datatype", "QuantizeLinear": "output_dtype", "DequantizeLinear": "output_dtype",
-            "SequenceEmpty": "dtype", "Optional": "type"}
+            "SequenceEmpty": "dtype", "Optional": "type", "LayerNormalization": "stash_type", "MelWeightMatrix": "output_datatype"}
 DEFAULTS = {("SequenceEmpty", "dtype"): "int = 1"}  # what the schema's text says alone
 # Output types that follow an input where the attribute is absent.
 LIKE = {"RandomNormalLike": 0, "RandomUniformLike": 0, "EyeLike": 0, "Bernoulli": 0}
@@ -41,8 +42,15 @@ SEQUENCES = {"SequenceConstruct": "T{}... -> T", "SequenceInsert": "T{}, T, ?{in
              "SequenceErase": "T{}, ?{int32|int64} -> T", "SplitToSequence": "T{}, ?{int32|int64} -> T", "ConcatFromSequence": "T{} -> T",
              "SequenceEmpty": "-> D", "Optional": "T{} -> T", "OptionalGetElement": "T{} -> T"}
 
-# Type variables that are one for us: kernels take queries, keys and values of one type only.
-SAME = {"Attention": {"T2": "T1"}}
+# Classes that are no longer those of CLASSES.json: recurrent layers compute in bfloat16 here, with sums and states in float32.
+CHANGED = {op: {"bf16": "target"} for op in ("GRU", "LSTM", "RNN")}
+
+# What a conversion may choose where the type rule allows more: type variables that are one then, or a rule. Kernels of attention take queries, keys and values of
+# one type only; ONNX Runtime (1.32) computes the function body that ONNX gives for RMSNormalization, which multiplies both inputs as they are, and that of
+# MeanVarianceNormalization adds constants in float32 whatever the data are.
+SAME = {"Attention": {"T2": "T1"}, "RMSNormalization": {"V": "T"}}
+CONVERTED = {"MeanVarianceNormalization": "T{float32} -> T",
+             "BitCast": "?{bool|float64|int16|int32|int64|int8|uint16|uint32|uint64|uint8} -> D"}  # bits mean something in the type that has them alone
 
 
 def slot(p):
@@ -56,10 +64,9 @@ def sequence_rule(schema):
     return SEQUENCES[schema.name].replace("{}", "" if len(ours) == len(OURS) else "{" + "|".join(ours) + "}")
 
 
-def rule(schema):
+def rule(schema, same):
     allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
     params = [*schema.inputs, *schema.outputs]
-    same = SAME.get(schema.name, {})
     variable = lambda p: same.get(p.type_str, p.type_str)
     uses = {}
     for p in params:
@@ -104,6 +111,12 @@ def rule(schema):
     return f"{side(schema.inputs, False)} -> {side(schema.outputs, True)}".strip()
 
 
+def converted(schema):
+    if schema.name in SAME:
+        return {"converted": rule(schema, SAME[schema.name])}
+    return {"converted": CONVERTED[schema.name]} if schema.name in CONVERTED else {}
+
+
 def attribute(a):
     kind = KINDS.get(a.type, "other")
     if a.required:
@@ -127,7 +140,7 @@ def main():
         if schema.domain or schema.support_level == defs.OpSchema.SupportType.EXPERIMENTAL:
             continue
         op = table.setdefault(schema.name, {})
-        known = classes.get(schema.name, {})
+        known = {**classes.get(schema.name, {}), **CHANGED.get(schema.name, {})}
         for key in ("fp16", "bf16", "reason"):
             if key in known:
                 op[key] = known[key]
@@ -138,7 +151,7 @@ def main():
         op.setdefault("versions", []).append({
             "since": schema.since_version, **({"deprecated": True} if schema.deprecated else {}),
             "inputs": ", ".join(map(slot, schema.inputs)), "outputs": ", ".join(map(slot, schema.outputs)),
-            "types": sequence_rule(schema) if schema.name in SEQUENCES else rule(schema),
+            "types": sequence_rule(schema) if schema.name in SEQUENCES else rule(schema, {}), **converted(schema),
             "attributes": {k: DEFAULTS.get((schema.name, k)) or attribute(a) for k, a in sorted(schema.attributes.items())}})
     for op in table.values():  # versions before the last one that opset 7 has are not needed
         old = [v for v in op["versions"] if v["since"] <= 7]

@@ -212,8 +212,7 @@ QWidget *TunePanel::makeGroups()
     m_view->setAccessibleName(tr("Groups of layers"));
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &TunePanel::showGroup);
     m_pin = new QPushButton(tr("Keep in fp32"), side);
-    m_pin->setToolTip(
-        tr("Holds the selected group to fp32 by the names of its nodes; the next search leaves it so"));
+    m_pin->setToolTip(tr("Pins the selected group to fp32; later searches do not change it"));
     connect(m_pin, &QPushButton::clicked, this, &TunePanel::pinSelected);
     m_compared = makeComparison();
     m_differing = new QCheckBox(tr("only those that differ"), side);

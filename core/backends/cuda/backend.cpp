@@ -104,7 +104,8 @@ public:
         HALFTONE_TRY(
             plan::PlanGraph graph,
             plan::simplifiedGraph(model, m_fallback.get(), *cache,
-                                  {.attentionBytes = 0, .foldsFloat16 = true, .narrowsAttention = true}));
+                                  {.attentionBytes = 0, .foldsFloat16 = true, .narrowsAttention = true},
+                                  options.bodies));
         shareProducts(graph);
         return makePlan(std::move(graph), m_gpu, m_options, m_fallback.get());
     }

@@ -61,7 +61,7 @@ public:
         complete.cache->beginPlan();
         const plan::Simplification device{.multipliesCodes = addsExactly()};
         HALFTONE_TRY(plan::PlanGraph graph,
-                     plan::simplifiedGraph(model, m_fallback.get(), *complete.cache, device));
+                     plan::simplifiedGraph(model, m_fallback.get(), *complete.cache, device, options.bodies));
         return makePlan(std::move(graph), complete, m_threads, m_fallback.get());
     }
 

@@ -146,9 +146,14 @@ Error refusalOf(const dnnl::error &error, const std::string &where)
     return refusal;
 }
 
+bool isReference(std::string_view kernel)
+{
+    return kernel.starts_with("ref");
+}
+
 bool isUnhurried(std::string_view kernel)
 {
-    return kernel.starts_with("ref") || kernel.starts_with("gemm");
+    return isReference(kernel) || kernel.starts_with("gemm");
 }
 
 ThreadScope::ThreadScope(int threads)

@@ -84,7 +84,9 @@ auto contained(const std::string &where, F &&work) -> decltype(work())
     }
 }
 
-/// Is it one of oneDNN's kernels that take no or little advantage of the processor, by its name?
+/// Is it one of oneDNN's reference kernels, which are hundreds of times slower than others, by its name?
+bool isReference(std::string_view kernel);
+/// Is it one of these, or another one that takes little advantage of the processor?
 bool isUnhurried(std::string_view kernel);
 
 /// The number of threads that oneDNN's kernels use in this scope, both when they are made and when they run; 0 leaves

@@ -46,6 +46,8 @@ public:
     Result<std::unique_ptr<Program>> finish(Ports ports = Ports::Inside);
     /// The node that the next steps belong to.
     void enter(std::size_t node) { m_node = node; }
+    /// All that were added so far.
+    std::span<const kernels::PlanStep> steps() const { return m_program->steps(); }
 
     /// Where `value` lies now. For a constant its plain bytes.
     Result<Place> read(plan::ValueId value);

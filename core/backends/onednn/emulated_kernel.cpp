@@ -49,6 +49,7 @@ public:
     }
 
     std::string name() const override { return m_wide->name() + ", emulated"; }
+    void setStop(std::stop_token stop) override { m_wide->setStop(std::move(stop)); }
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {

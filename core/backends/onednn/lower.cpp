@@ -73,8 +73,10 @@ std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank)
 
 Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
 {
+    const bool takesEmpty = node.op.is<ops::Recurrence>() || node.op.is<ops::Rnn>();
     for (const plan::ValueId value : node.outputs) // kernels of no elements exist in no library
-        if (emitter.desc(value).shape.isComplete() && emitter.desc(value).shape.elementCount() == 0)
+        if (!takesEmpty && emitter.desc(value).shape.isComplete()
+            && emitter.desc(value).shape.elementCount() == 0)
             return unsupported("plan", "an empty tensor");
     const auto int8 = lowerFirst(
         emitter, node, &lowerFusedProduct, &lowerQuantize, &lowerDequantize, &lowerInt8Pool, &lowerInt8Relu,
@@ -85,11 +87,11 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
         return *int8;
     const auto done = lowerFirst(
         emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerPool,
-        &lowerBatchNorm, &lowerLayerNorm, &lowerRowNorm, &lowerRowAttention, &lowerReduce, &lowerLrn,
-        &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast, &lowerConcat,
-        &lowerUpsample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>, &lowerSameBytes<ops::Reshape>,
-        &lowerSameBytes<ops::Flatten>, &lowerSameBytes<ops::ExpandDims>, &lowerSameBytes<ops::InsertAxes>,
-        &lowerSameBytes<ops::Squeeze>);
+        &lowerBatchNorm, &lowerLayerNorm, &lowerRowNorm, &lowerRowAttention, &lowerRecurrence, &lowerRnn,
+        &lowerReduce, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast,
+        &lowerConcat, &lowerUpsample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
+        &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>, &lowerSameBytes<ops::ExpandDims>,
+        &lowerSameBytes<ops::InsertAxes>, &lowerSameBytes<ops::Squeeze>);
     if (done)
         return *done;
     const tensor::DType data

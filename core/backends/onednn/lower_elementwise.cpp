@@ -1,9 +1,98 @@
+#include "core/backends/onednn/loops/stretched_binary.h"
 #include "core/backends/onednn/lower.h"
 
 #include <algorithm>
+#include <array>
 
 namespace halftone::backends::onednn {
 using dnnl::prop_kind;
+
+namespace {
+
+/// The axes of a tensor that lies as `desc` says, in the order of memory: each as the dimension that it counts and how many elements of that are a
+/// step of it.
+struct MemoryAxis
+{
+    std::size_t dim = 0;
+    std::int64_t count = 1;
+    std::int64_t block = 1;
+};
+
+std::vector<MemoryAxis> memoryAxes(Format format, const Dims &dims)
+{
+    std::vector<MemoryAxis> axes;
+    const std::int64_t block = format == Format::Blocked ? channelBlock() : 1;
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+        if (k == 1 && format == Format::ChannelsLast)
+            continue;
+        axes.push_back({k, k == 1 ? dims[k] / block : dims[k], k == 1 ? block : 1});
+    }
+    if (format == Format::Blocked)
+        axes.push_back({1, block, 1});
+    if (format == Format::ChannelsLast)
+        axes.push_back({1, dims[1], 1});
+    return axes;
+}
+
+Dims frontStretched(const tensor::Shape &shape, std::size_t rank)
+{
+    Dims dims(rank, 1);
+    for (std::size_t k = 0; k < shape.rank(); ++k)
+        dims[rank - shape.rank() + k] = shape[k];
+    return dims;
+}
+
+/// By a loop of our own, where oneDNN has its reference kernel or none. The result lies as a side does that is not stretched.
+Result<void> lowerStretched(Emitter &emitter, const plan::PlanNode &node, const ops::Binary &binary)
+{
+    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
+    std::array<Dims, 2> dims;
+    std::array<Type, 2> types{};
+    std::array<Place, 2> places;
+    for (std::size_t side = 0; side < 2; ++side) {
+        HALFTONE_TRY(types.at(side), floatType(emitter, node.inputs[side]));
+        dims.at(side) = frontStretched(emitter.desc(node.inputs[side]).shape, to.size());
+    }
+    Format format = Format::Plain;
+    const std::size_t whole = dims[0] == to ? 0 : 1;
+    if (dims.at(whole) == to) {
+        HALFTONE_TRY(const Place place, emitter.read(node.inputs[whole]));
+        if (place.desc.get_dims() == to)
+            format = formatOf(place.desc);
+        // What lies behind the last channel must stay zero.
+        if (format == Format::Other || (format == Format::Blocked && to[1] % channelBlock() != 0))
+            format = Format::Plain;
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+        const Desc desc = dims.at(side) == to ? *descIn(format, to, types.at(side))
+                                              : plainDesc(dims.at(side), types.at(side));
+        HALFTONE_TRY(places.at(side), emitter.readAs(node.inputs[side], desc));
+    }
+    StretchedBinary operation{binary.kind, {dtypeOf(types[0]), dtypeOf(types[1])}, dtypeOf(resultType), {}};
+    std::int64_t dense = 1;
+    for (const std::int64_t dim : to)
+        dense *= dim;
+    for (const MemoryAxis &axis : memoryAxes(format, to)) {
+        dense /= std::max<std::int64_t>(axis.count, 1);
+        StretchedAxis stretched{axis.count, {dense, dense}};
+        for (std::size_t side = 0; side < 2; ++side)
+            if (dims.at(side) != to)
+                stretched.steps.at(side) = dims.at(side)[axis.dim] == 1
+                    ? 0
+                    : places.at(side).desc.get_strides()[axis.dim] * axis.block;
+        operation.axes.push_back(stretched);
+    }
+    const Desc target = *descIn(format, to, resultType);
+    const Place result = dims[0] == to && types[0] == resultType
+        ? emitter.writeOver(node.outputs[0], target, node.inputs[0], places[0])
+        : emitter.write(node.outputs[0], target);
+    emitter.addKernel(stretchedBinaryKernel(std::move(operation)), {places[0].buffer, places[1].buffer},
+                      {result.buffer});
+    return {};
+}
+
+} // namespace
 
 Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node, const Eltwise &eltwise)
 {
@@ -33,20 +122,15 @@ Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops
     HALFTONE_TRY(const Type secondType, floatType(emitter, node.inputs[1]));
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
-    const auto stretched = [&to](const tensor::Shape &shape) {
-        Dims dims(to.size(), 1);
-        for (std::size_t k = 0; k < shape.rank(); ++k)
-            dims[to.size() - shape.rank() + k] = shape[k];
-        return dims;
-    };
-    const Dims firstDims = stretched(emitter.desc(node.inputs[0]).shape);
-    const Dims secondDims = stretched(emitter.desc(node.inputs[1]).shape);
+    const Dims firstDims = frontStretched(emitter.desc(node.inputs[0]).shape, to.size());
+    const Dims secondDims = frontStretched(emitter.desc(node.inputs[1]).shape, to.size());
     // oneDNN stretches the second tensor only.
     if (firstDims != to) {
         const bool commutes = *kind == dnnl::algorithm::binary_add || *kind == dnnl::algorithm::binary_mul
             || *kind == dnnl::algorithm::binary_max || *kind == dnnl::algorithm::binary_min;
         if (!commutes || secondDims != to)
-            return unsupported("plan", "oneDNN stretches only one of two tensors");
+            return node.post.empty() ? lowerStretched(emitter, node, binary)
+                                     : unsupported("plan", "oneDNN stretches only one of two tensors");
         plan::PlanNode swapped = node;
         std::swap(swapped.inputs[0], swapped.inputs[1]);
         return lowerBinary(emitter, swapped, binary);
@@ -61,8 +145,10 @@ Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops
     const Desc target = withType(first.desc, resultType);
     HALFTONE_TRY(const PostOps post, makePostOps(emitter, node, target));
     dnnl::binary::primitive_desc descriptor(cpu(), *kind, first.desc, wanted, target, post.attributes, true);
-    if (!descriptor)
-        return unsupported("plan", "oneDNN has no kernel for " + node.opName + " of these shapes");
+    if (!descriptor || isReference(descriptor.impl_info_str()))
+        return node.post.empty()
+            ? lowerStretched(emitter, node, binary)
+            : unsupported("plan", "oneDNN has no kernel for " + node.opName + " of these shapes");
     HALFTONE_TRY(const Place second, emitter.readAs(node.inputs[1], wanted));
     const Place result = emitter.write(node.outputs[0], target);
     Program::Arguments arguments{{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}};

@@ -220,7 +220,7 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
     };
     Desc result = plain;
     dnnl::matmul::primitive_desc descriptor = descriptorFor(result);
-    if (post.sum && (!descriptor || std::string_view(descriptor.impl_info_str()).starts_with("ref"))) {
+    if (post.sum && (!descriptor || isReference(descriptor.impl_info_str()))) {
         HALFTONE_TRY(post, makePostOps(emitter, node, plain, SumInPlace::Never));
         descriptor = descriptorFor(result);
     }

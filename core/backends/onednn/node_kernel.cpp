@@ -43,6 +43,8 @@ public:
         return "oneDNN reorder";
     }
 
+    void setStop(std::stop_token stop) override { m_stop = std::move(stop); }
+
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
         for (const Port &port : m_inputs) // oneDNN's handles are not const; it does not write what it reads
@@ -51,7 +53,7 @@ public:
             if (!port.isCopied)
                 m_program->place(port.buffer, outputs[port.at]);
         const ThreadScope scope(m_threads);
-        HALFTONE_CHECK(m_program->run({}));
+        HALFTONE_CHECK(m_program->run({.stop = m_stop, .report = {}}));
         for (const Port &port : m_outputs)
             if (port.isCopied)
                 std::memcpy(outputs[port.at], m_program->address(port.buffer), m_program->bytes(port.buffer));
@@ -82,6 +84,7 @@ private:
     std::vector<Port> m_outputs;
     std::vector<std::pair<std::size_t, std::size_t>> m_unread; ///< outputs that nobody reads, and their bytes
     int m_threads = 0;
+    std::stop_token m_stop;
 };
 
 /// Where tiles are multiplied, 16-bit convolutions read and write channels last: with blocks of channels oneDNN takes kernels without tiles.

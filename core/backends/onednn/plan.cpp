@@ -26,6 +26,8 @@ public:
         for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
             m_inputs.push_back({graph.values[graph.inputs[k]].name, graph.desc(graph.inputs[k])});
             m_inputBuffers.push_back(emitter.inputBuffer(k));
+            std::ranges::fill(input(k),
+                              std::byte{0}); // whoever runs it before writing them reads no leftovers
         }
         for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
             m_outputs.push_back({graph.outputNames[k], graph.desc(graph.outputs[k])});
@@ -101,36 +103,60 @@ void unfuseRequantize(plan::PlanGraph &graph, std::size_t k)
     graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::move(requantize));
 }
 
-/// The node's post-operations become nodes of their own.
+/// The last post-operation that reads another tensor becomes a node of its own, which does what follows it, too; where there is none, the last
+/// function does.
 void unfuse(plan::PlanGraph &graph, std::size_t k)
 {
     if (graph.nodes[k].post[0].op.is<ops::Requantize>())
         return unfuseRequantize(graph, k);
-    plan::PlanNode bare = std::move(graph.nodes[k]);
-    std::vector<plan::PostOp> posts = std::move(bare.post);
-    bare.post.clear();
-    const plan::ValueId result = bare.outputs[0];
-    plan::ValueId current = graph.addValue(graph.desc(result), graph.values[result].name);
-    bare.outputs[0] = current;
-    if (!bare.parts.empty()) // the last of them still writes what the post-operations were taken from
-        bare.parts.back().outputs[0] = current;
-    std::vector<plan::PlanNode> nodes;
-    const std::vector<std::string> members = bare.members;
-    const std::string opName = bare.opName;
-    nodes.push_back(std::move(bare));
-    for (std::size_t p = 0; p < posts.size(); ++p) {
-        const plan::ValueId next
-            = p + 1 == posts.size() ? result : graph.addValue(graph.desc(result), graph.values[result].name);
-        std::vector<plan::ValueId> inputs{current};
-        if (posts[p].operand != plan::kNoValue)
-            inputs.push_back(posts[p].operand);
-        nodes.push_back({std::move(posts[p].op), opName, members, std::move(inputs), {next}, {}});
-        current = next;
-    }
-    const auto at = graph.nodes.begin() + static_cast<std::ptrdiff_t>(k);
-    *at = std::move(nodes.front());
-    graph.nodes.insert(at + 1, std::make_move_iterator(nodes.begin() + 1),
-                       std::make_move_iterator(nodes.end()));
+    plan::PlanNode &host = graph.nodes[k];
+    const auto last = std::find_if(host.post.rbegin(), host.post.rend(),
+                                   [](const plan::PostOp &post) { return post.operand != plan::kNoValue; });
+    const auto cut = last == host.post.rend() ? host.post.end() - 1 : last.base() - 1;
+    const plan::ValueId result = host.outputs[0];
+    const plan::ValueId between = graph.addValue(graph.desc(result), std::string(graph.values[result].name));
+    plan::PlanNode own{std::move(cut->op), host.opName, host.members, {between}, {result}, {}};
+    if (cut->operand != plan::kNoValue)
+        own.inputs.push_back(cut->operand);
+    own.post.assign(std::make_move_iterator(cut + 1), std::make_move_iterator(host.post.end()));
+    host.post.erase(cut, host.post.end());
+    host.outputs[0] = between;
+    if (!host.parts.empty()) // the last of them still writes what the post-operations were taken from
+        host.parts.back().outputs[0] = between;
+    graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::move(own));
+}
+
+/// Do two nodes the same to tensors of the same types and shapes?
+bool areAlike(const plan::PlanGraph &graph, const plan::PlanNode &a, const plan::PlanNode &b)
+{
+    const auto areSame = [&graph](plan::ValueId one, plan::ValueId other) {
+        return one == other
+            || (one != plan::kNoValue && other != plan::kNoValue && graph.desc(one) == graph.desc(other)
+                && graph.isConstant(one) == graph.isConstant(other));
+    };
+    return a.op == b.op && std::ranges::equal(a.inputs, b.inputs, areSame)
+        && std::ranges::equal(a.outputs, b.outputs, areSame)
+        && std::ranges::equal(a.post, b.post, [&](const plan::PostOp &one, const plan::PostOp &other) {
+               return one.op == other.op && areSame(one.operand, other.operand);
+           });
+}
+
+/// Node `k` and what is like it: each of them would be refused, too.
+void unfuseAlike(plan::PlanGraph &graph, std::size_t k)
+{
+    const plan::PlanNode refused = graph.nodes[k];
+    for (std::size_t other = graph.nodes.size(); other-- > k;)
+        if (areAlike(graph, graph.nodes[other], refused))
+            unfuse(graph, other);
+}
+
+/// Is any step of the node, from `first` on, oneDNN's reference kernel?
+bool fellToReference(const Emitter &emitter, const plan::PlanNode &node, std::size_t first)
+{
+    return std::ranges::any_of(emitter.steps().subspan(first), [&node](const kernels::PlanStep &step) {
+        return step.kind == kernels::StepKind::Compute && isReference(step.kernel)
+            && step.nodes == node.members;
+    });
 }
 
 /// A node that oneDNN refused, on the first of `backends` that takes it.
@@ -166,13 +192,16 @@ Result<bool> lowerAll(Emitter &emitter, plan::PlanGraph &graph,
 {
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
         emitter.enter(k);
+        const std::size_t steps = emitter.steps().size();
         const auto done = lower(emitter, graph.nodes[k]);
-        if (done.ok())
+        // A kernel that takes all post-operations is worth nothing where it is the reference one.
+        const bool isFused = !graph.nodes[k].post.empty();
+        if (done.ok() && !(isFused && fellToReference(emitter, graph.nodes[k], steps)))
             continue;
-        if (done.error().code != Errc::Unsupported)
+        if (!done.ok() && done.error().code != Errc::Unsupported)
             return done.error();
-        if (!graph.nodes[k].post.empty()) {
-            unfuse(graph, k);
+        if (isFused) {
+            unfuseAlike(graph, k);
             return false;
         }
         if (!graph.nodes[k].parts.empty()) {
@@ -309,6 +338,9 @@ Result<std::unique_ptr<kernels::LatencyPlan>> makePlan(plan::PlanGraph graph,
             }
             if (options.beforeTiming)
                 options.beforeTiming();
+            for (const std::unique_ptr<Plan> &plan : plans)
+                if (options.feed)
+                    HALFTONE_CHECK(options.feed(*plan));
             HALFTONE_TRY(const std::size_t fastest, fastestOf(plans));
             made = std::move(plans.at(fastest));
             return std::make_shared<const Format>(kFormats.at(fastest));

@@ -258,8 +258,19 @@ Result<void> Program::runStep(std::size_t k)
     return {};
 }
 
+void Program::setStop(const std::stop_token &stop)
+{
+    if (stop == m_stop)
+        return;
+    m_stop = stop;
+    for (Step &step : m_steps)
+        if (step.kernel)
+            step.kernel->setStop(stop);
+}
+
 Result<void> Program::run(const Progress &progress)
 {
+    setStop(progress.stop);
     std::optional<ScratchLease> lease;
     if (m_arena == nullptr) {
         lease.emplace(m_arenaBytes);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,8 @@ public:
     std::size_t constantBytes() const { return m_constantBytes; }
 
     Result<void> run(const Progress &progress);
+    /// Kernels that take long look at it while they run. Asked once for one token.
+    void setStop(const std::stop_token &stop);
     Result<void> runStep(std::size_t k);
 
 private:
@@ -115,6 +118,7 @@ private:
     std::shared_ptr<std::byte> m_arena; ///< null when it is lent
     std::byte *m_arenaAt = nullptr;
     dnnl::stream m_stream;
+    std::stop_token m_stop; ///< that the kernels have
 };
 
 } // namespace halftone::backends::onednn

@@ -70,8 +70,8 @@ struct ThreadScratch
     bool isLent = false;
 };
 
-/// One for each lease within another: a kernel that calls a kernel.
-thread_local std::array<ThreadScratch, 2> s_scratch;
+/// One for each lease within another: a kernel that calls a kernel, whose program has recurrent layers.
+thread_local std::array<ThreadScratch, 4> s_scratch;
 
 ThreadScratch *freeScratch()
 {

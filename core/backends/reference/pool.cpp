@@ -125,8 +125,8 @@ std::int64_t placeOf(const ops::Pool &op, const Picture &input, const Real *plan
                 if (best && !(*x > *best))
                     continue;
                 best = x;
-                place = d * input.size[1] * input.size[2]
-                    + (op.indicesByColumn ? w * input.size[1] + h : h * input.size[2] + w);
+                place = op.indicesByColumn ? (w * input.size[1] + h) * input.size[0] + d
+                                           : (d * input.size[1] + h) * input.size[2] + w;
             }
         }
     }

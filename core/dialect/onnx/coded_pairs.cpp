@@ -124,6 +124,12 @@ public:
     {
         return node(kDecode, value, axis, hasZeroPoint ? 3 : 2);
     }
+    NodeDefPtr makeScaled(const NodeDef &node) const override
+    {
+        NodeDef def{"Mul", node.name, {}, {}};
+        def.outputs = node.outputs;
+        return std::make_shared<const NodeDef>(std::move(def));
+    }
     NodeDefPtr withNorm(const NodeDef &product, const NodeDef &norm) const override
     {
         auto def = std::make_shared<NodeDef>(product);

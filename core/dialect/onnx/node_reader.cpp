@@ -6,11 +6,22 @@
 #include "core/tensor/elements.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace halftone::dialect::onnx {
 
 using tensor::DType;
 using tensor::Tensor;
+
+namespace {
+
+/// Attributes are float32, whose shortest text is not their value.
+double inSingle(double value)
+{
+    return static_cast<double>(static_cast<float>(value));
+}
+
+} // namespace
 
 NodeReader::NodeReader(const graph::NodeDef &node, const OpInfo &info, int opset,
                        std::span<const Tensor> values)
@@ -69,7 +80,7 @@ std::optional<double> NodeReader::optionalReal(std::string_view key)
     const auto value = parseReal(*text);
     if (!value)
         fail(key, '"' + printable(*text, 60) + '"', "a number");
-    return value;
+    return value ? std::optional(inSingle(*value)) : std::nullopt;
 }
 
 double NodeReader::real(std::string_view key, double otherwise)
@@ -101,7 +112,10 @@ std::vector<double> NodeReader::reals(std::string_view key)
     auto values = realsIn(*text);
     if (!values)
         fail(key, '"' + printable(*text, 60) + '"', "a list of numbers");
-    return values.value_or(std::vector<double>());
+    if (!values)
+        return {};
+    std::ranges::transform(*values, values->begin(), inSingle);
+    return std::move(*values);
 }
 
 std::string NodeReader::text(std::string_view key)

@@ -23,6 +23,8 @@ inline constexpr std::string_view kBodyInputKey = "inner";
 
 /// Of a node that calls a function, whose body it holds: which. No file says it.
 inline constexpr std::string_view kCallKey = "calls()";
+/// With a call of a function of the model itself, which its file holds.
+inline constexpr std::string_view kOwnCallKey = "calls own()";
 /// With a call that is only run in that body's place, and stays where calls are replaced by their bodies.
 inline constexpr std::string_view kStandsKey = "stands()";
 

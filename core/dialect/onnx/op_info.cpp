@@ -166,6 +166,8 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
         return written != nullptr && typeInText(*written) != DType::Unknown
             ? kWritten.withAttributeType(typeInText(*written))
             : types;
+    if (written == nullptr && isTypedLike)
+        return like;
     const std::int64_t code = parseInteger(text).value_or(0);
     if (code == 0 && name == "DequantizeLinear")
         return age == 0 ? types : kLikeScale;

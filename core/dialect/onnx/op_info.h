@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/dialect/converted_types.h"
 #include "core/dialect/op_info.h"
 
 #include <map>
@@ -24,7 +25,7 @@ struct Slot
 };
 
 /// An operator as it is from one opset on.
-struct OpInfo final : dialect::OpInfo
+struct OpInfo final : dialect::OpInfo, dialect::ConvertedTypes
 {
     int since = 1;
     bool isDeprecated = false;
@@ -32,9 +33,11 @@ struct OpInfo final : dialect::OpInfo
     std::vector<Slot> outputs;
     ops::TypeRule types = ops::TypeRule::parse("?... -> ?...");
     std::string typedBy; ///< the attribute that D stands for in `types`; empty: none
-    int typedLike = -1; ///< the input whose type that is where the attribute is not written
+    bool isTypedLike = false; ///< where the attribute is not written, that is the type of the first input
     bool isTypedByTensor = false; ///< that attribute is a tensor, or one of Constant's
+    ops::TypeRule like = types; ///< `types` where that attribute is not written and an input says it
     std::string typeText; ///< `types` as written
+    std::optional<ops::TypeRule> converted; ///< what a conversion may choose, where that is less
 
     /// Inputs that must be there, and how many there may be at most.
     std::size_t leastInputs() const;
@@ -54,6 +57,7 @@ struct OpInfo final : dialect::OpInfo
     std::string suffixOf(const graph::Attributes &attributes, std::size_t output) const override;
     ops::TypeRule typeRule(const graph::Attributes &attributes) const override;
     bool mayMerge() const override;
+    const ops::TypeRule *convertedTypes() const override { return converted ? &*converted : nullptr; }
 };
 
 /// The classes of an operator for lists, and why it has them; empty where nothing is said.

@@ -61,6 +61,14 @@ std::vector<Slot> readSlots(std::string_view text)
     return slots;
 }
 
+/// "T{float32|int64} -> T" of "?{float32|int64} -> D".
+std::string likeFirst(std::string text)
+{
+    assert(text.starts_with('?') && text.ends_with('D'));
+    text.front() = text.back() = 'T';
+    return text;
+}
+
 OpInfo readVersion(const std::string &name, const Json &op, const Json &version)
 {
     OpInfo info;
@@ -71,10 +79,15 @@ OpInfo readVersion(const std::string &name, const Json &op, const Json &version)
     info.outputs = readSlots(version["outputs"].get_ref<const std::string &>());
     info.typeText = version["types"].get<std::string>();
     info.types = ops::TypeRule::parse(info.typeText);
+    if (const auto converted = version.find("converted"); converted != version.end())
+        info.converted = ops::TypeRule::parse(converted->get_ref<const std::string &>());
     for (const auto &[key, text] : version["attributes"].items())
         info.attributes.push_back(readSpec(key, text.get_ref<const std::string &>()));
     info.typedBy = op.value("typed_by", std::string());
-    info.typedLike = op.value("like", -1);
+    if (op.contains("like")) {
+        info.isTypedLike = true;
+        info.like = ops::TypeRule::parse(likeFirst(info.typeText));
+    }
     info.isTypedByTensor = info.typedBy == "value";
     return info;
 }

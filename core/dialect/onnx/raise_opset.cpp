@@ -204,10 +204,22 @@ Result<void> check(const graph::Graph &graph, int from, int to, const std::strin
             continue;
         if (const std::string what = obstacle(node, from, to); !what.empty())
             return refused(node, what, to, why);
-        if (node.attributes.find(kCallKey) != nullptr) // a function has an opset of its own
+        const bool isCall = node.attributes.find(kCallKey) != nullptr;
+        if (isCall && node.attributes.find(kOwnCallKey) == nullptr) // nothing of it is in the file
             continue;
-        for (const auto &body : node.subgraphs)
-            HALFTONE_CHECK(check(*body, from, to, why));
+        for (const auto &body : node.subgraphs) {
+            // A function has an opset of its own, and is raised with the model that holds it.
+            const int own = isCall ? opsetOf(*body->dialect()) : from;
+            if (own >= to)
+                continue;
+            auto checked = check(*body, own, to, why);
+            if (!checked.ok() && isCall) {
+                Error error = std::move(checked).error();
+                error.where = node.name + ", in the function " + node.op + ": " + error.where;
+                return error;
+            }
+            HALFTONE_CHECK(std::move(checked));
+        }
     }
     return {};
 }

@@ -75,7 +75,7 @@ Result<std::vector<std::byte>> unpack(zip_t *archive, zip_uint64_t index, const 
     std::byte more{}; // libzip compares the checksum when it finds the end
     if (zip_fread(entry.get(), &more, 1) != 0)
         return badInput(name, "a damaged entry: " + std::string(zip_file_strerror(entry.get())),
-                        "values that give the checksum (CRC-32) they were written with");
+                        "the values that its checksum (CRC-32) was made of; write the archive again");
     return bytes;
 }
 

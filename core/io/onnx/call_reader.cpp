@@ -55,6 +55,8 @@ Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef
     }
     def.subgraphs.push_back(std::make_shared<const graph::Graph>(std::move(graph).value()));
     def.attributes.set(names::kCallKey, def.op);
+    if (!found.isBuiltIn)
+        def.attributes.set(names::kOwnCallKey, def.op);
     if (onlyStandsFor(found, node))
         def.attributes.set(names::kStandsKey, def.op);
     return {};

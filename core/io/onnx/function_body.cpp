@@ -345,6 +345,18 @@ std::set<Functions::Name> Functions::calledIn(const ::onnx::ModelProto &model)
     return called;
 }
 
+void Functions::forEachCall(const ::onnx::ModelProto &model, const ::onnx::FunctionProto &function,
+                            const std::function<void(const ::onnx::NodeProto &)> &f)
+{
+    const auto take = [&](const ::onnx::NodeProto &node) {
+        if (nameOf(node) == nameOf(function))
+            f(node);
+    };
+    forEachNode(model.graph().node(), take);
+    for (const auto &other : model.functions())
+        forEachNode(other.node(), take);
+}
+
 void Functions::removeUncalled(const ::onnx::ModelProto &source, ::onnx::ModelProto &model)
 {
     const std::set<Name> before = calledIn(source);

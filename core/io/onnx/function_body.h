@@ -5,6 +5,7 @@
 #include <onnx-ml.pb.h>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -32,6 +33,10 @@ public:
 
     /// fails  BadInput for one of the model that is there twice, or that calls itself, over others or in bodies too
     static Result<void> check(const ::onnx::ModelProto &model);
+
+    /// All nodes of the model that call the function, those in other functions and in bodies too.
+    static void forEachCall(const ::onnx::ModelProto &model, const ::onnx::FunctionProto &function,
+                            const std::function<void(const ::onnx::NodeProto &)> &f);
 
     /// Takes the functions out of `model` that `source` calls, over others too, and the model no longer does.
     static void removeUncalled(const ::onnx::ModelProto &source, ::onnx::ModelProto &model);

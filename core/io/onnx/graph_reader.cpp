@@ -288,6 +288,11 @@ Result<void> GraphReader::readAttribute(const Attribute &attribute, NodeDef &def
 {
     const std::string place = where + " attribute " + shown(attribute.name());
     std::string text;
+    if (const std::string &given = attribute.ref_attr_name();
+        !given.empty()) { // of a function: what its call gives
+        def.attributes.set(attribute.name(), given);
+        return {};
+    }
     switch (typeOf(attribute)) {
     case Attribute::FLOAT:
         text = names::realText(attribute.f());
@@ -443,6 +448,37 @@ Result<void> GraphReader::addHeads()
     return {};
 }
 
+/// What is captured stands in the order in which the graph around gives it, whoever in the body reads it first: so the node reads it in the
+/// same order when casts in the body have moved.
+void GraphReader::orderCaptured()
+{
+    if (m_outer == nullptr || m_captured.size() < 2)
+        return;
+    std::vector<std::pair<Entry, std::size_t>> order;
+    for (std::size_t k = 0; k < m_captured.size(); ++k)
+        order.emplace_back(*m_outer->find(m_captured[k]), k);
+    const auto place = [](const auto &one) { return std::pair(one.first.node, one.first.output); };
+    std::ranges::stable_sort(order, {}, place);
+    std::vector<std::string> captured(m_captured.size());
+    std::vector<std::size_t> number(m_captured.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        captured[k] = m_captured[order[k].second];
+        number[order[k].second] = k;
+    }
+    m_captured = std::move(captured);
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        const std::string *const text = m_defs[id]->attributes.find(names::kCapturedKey);
+        const auto old = text && m_graph.isVariable(id) ? parseInteger(*text) : std::nullopt;
+        if (!old)
+            continue;
+        NodeDef def = *m_defs[id];
+        const std::size_t now = number[static_cast<std::size_t>(*old) - m_firstCaptured];
+        def.attributes.set(names::kCapturedKey, std::to_string(m_firstCaptured + now));
+        m_defs[id] = std::make_shared<const NodeDef>(std::move(def));
+        m_graph.redefine(id, m_defs[id]);
+    }
+}
+
 Result<graph::Graph> GraphReader::read()
 {
     m_graph = graph::Graph(*m_context.dialect);
@@ -452,6 +488,7 @@ Result<graph::Graph> GraphReader::read()
     for (int k = 0; k < m_proto.node_size(); ++k)
         HALFTONE_CHECK(addNode(m_proto.node(k), static_cast<std::size_t>(k)));
     HALFTONE_CHECK(addHeads());
+    orderCaptured();
     auto data = std::make_shared<GraphData>();
     for (const auto &output : m_proto.output())
         data->heads.push_back(factOf(output.type()));

@@ -65,6 +65,7 @@ private:
     Result<void> readInputs(const ::onnx::NodeProto &node, graph::NodeDef &def, const std::string &where);
     Result<void> readCall(const ::onnx::NodeProto &node, graph::NodeDef &def, const std::string &where);
     Result<void> addHeads();
+    void orderCaptured();
     graph::NodeId add(graph::NodeDef def, std::span<const graph::Entry> inputs = {});
     Result<void> define(const std::string &value, const graph::Entry &entry, const std::string &where);
     /// The value of that name, captured from around the graph where it is not its own.

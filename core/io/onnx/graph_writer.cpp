@@ -26,6 +26,9 @@ using graph::NodeDef;
 using graph::NodeId;
 using Attribute = ::onnx::AttributeProto;
 
+/// Its function in ONNX, through which checkers infer shapes, fails where this attribute is not written.
+constexpr std::string_view kSaysAxes = "MeanVarianceNormalization";
+
 const ValueData *valueData(const NodeDef &def)
 {
     return dynamic_cast<const ValueData *>(def.format.get());
@@ -95,8 +98,9 @@ void sortAsIn(const Messages &source, Messages &messages)
 /// What nodes have that no file says.
 bool isOurs(std::string_view key)
 {
-    return key == names::kFlattenedKey || key == names::kCallKey || key == names::kStandsKey
-        || key == names::kGroupScalesKey || key == names::kBatchedKey || key == names::kUnknownKey;
+    return key == names::kFlattenedKey || key == names::kCallKey || key == names::kOwnCallKey
+        || key == names::kStandsKey || key == names::kGroupScalesKey || key == names::kBatchedKey
+        || key == names::kUnknownKey;
 }
 
 } // namespace
@@ -145,13 +149,17 @@ void GraphWriter::findUnread(const ::onnx::GraphProto &source)
             m_unread.push_back(&input);
 }
 
+bool GraphWriter::isNameTaken(const std::string &name) const
+{
+    return m_taken.contains(name) || (m_outer != nullptr && m_outer->isNameTaken(name));
+}
+
 void GraphWriter::nameValues(const std::vector<std::string> &outer)
 {
     const auto referenced = graph::referencedOutputs(m_graph);
     const dialect::Dialect &dialect = dialect::of(m_graph);
-    std::unordered_set<std::string> taken;
     for (const ::onnx::ValueInfoProto *const input : m_unread)
-        taken.insert(input->name());
+        m_taken.insert(input->name());
     m_values.resize(m_graph.nodeCount());
     for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
         const NodeDef &def = m_graph.node(id);
@@ -166,8 +174,10 @@ void GraphWriter::nameValues(const std::vector<std::string> &outer)
                 continue;
             }
             const std::string wanted = dialect.entryName(m_graph, {id, k, 0});
+            // A value that no file named bears no name of a graph around it.
+            const bool isNew = def.format == nullptr && m_outer != nullptr;
             std::string name = wanted;
-            for (int n = 1; !taken.insert(name).second; ++n)
+            for (int n = 1; (isNew && m_outer->isNameTaken(name)) || !m_taken.insert(name).second; ++n)
                 name = wanted + '_' + std::to_string(n);
             m_values[id].push_back(std::move(name));
         }
@@ -268,8 +278,34 @@ void GraphWriter::placeBodyInputs(const ::onnx::GraphProto &source, ::onnx::Grap
     proto.clear_input();
     for (int k = 0; k < source.input_size(); ++k) {
         const auto found = placed.find(k);
-        proto.add_input()->CopyFrom(found == placed.end() ? source.input(k) : found->second);
+        ::onnx::ValueInfoProto &input = *proto.add_input();
+        input.CopyFrom(found == placed.end() ? source.input(k) : found->second);
+        const auto at = static_cast<std::size_t>(k);
+        if (found == placed.end() && at < m_handedIn.size() && tensor::isFloat(m_handedIn[at]))
+            writeType(m_handedIn[at], input);
     }
+}
+
+/// By input of a body: what a Loop or Scan hands in. A Loop sets the first two itself, and before opset 9 lengths stand before what a Scan
+/// hands in.
+std::vector<tensor::DType> GraphWriter::handedIn(NodeId id) const
+{
+    const NodeDef &def = m_graph.node(id);
+    std::vector<tensor::DType> types;
+    if (def.op != "Loop" && def.op != "Scan")
+        return types;
+    const bool hasLengths = def.op == "Scan"
+        && (names::opsetOf(dialect::of(m_graph)) < 9 || def.attributes.find(names::kBatchedKey) != nullptr);
+    const std::size_t first = hasLengths ? 1 : 0;
+    const auto inputs = m_graph.inputs(id);
+    for (std::size_t k = 0; k < inputs.size() && def.slotOf(k) < names::kFirstCapturedSlot; ++k) {
+        const std::size_t slot = def.slotOf(k);
+        if (slot < first || (def.op == "Loop" && slot < 2))
+            continue;
+        types.resize(std::max(types.size(), slot - first + 1), tensor::DType::Unknown);
+        types[slot - first] = valueType(inputs[k]);
+    }
+    return types;
 }
 
 Result<void> GraphWriter::writeBody(NodeId id, std::size_t body, Attribute &attribute) const
@@ -285,7 +321,9 @@ Result<void> GraphWriter::writeBody(NodeId id, std::size_t body, Attribute &attr
         }
     attribute.clear_g();
     GraphWriter writer(*def.subgraphs[body], nullptr);
+    writer.m_outer = this;
     writer.m_captured = std::move(types);
+    writer.m_handedIn = handedIn(id);
     return writer.write(*attribute.mutable_g(), outer);
 }
 
@@ -303,10 +341,12 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         written.insert(from.name());
         Attribute &to = *node.add_attribute();
         to.CopyFrom(from);
+        if (!from.ref_attr_name().empty())
+            continue; // of a function: what its call gives
         if (typeOf(from) == Attribute::GRAPH) {
             const auto body = static_cast<std::size_t>(
                 std::ranges::count_if(source->attribute(), [&from](const Attribute &other) {
-                    return typeOf(other) == Attribute::GRAPH
+                    return typeOf(other) == Attribute::GRAPH && other.ref_attr_name().empty()
                         && other.name() > from.name(); // as the reader has them
                 }));
             HALFTONE_CHECK(writeBody(id, body, to));
@@ -342,6 +382,12 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
             = moved != names::movedAttributes().end() && (info == nullptr || info->attribute(key) == nullptr);
         to.set_type(isInput ? neededType(moved->type) : typeFor(info ? info->attribute(key) : nullptr));
         HALFTONE_CHECK(writeText(def, key, text, to));
+    }
+    if (m_isChanged && def.op == kSaysAxes && info != nullptr && def.attributes.find("axes") == nullptr) {
+        Attribute &axes = *node.add_attribute();
+        axes.set_name("axes");
+        axes.set_type(typeFor(info->attribute("axes")));
+        HALFTONE_CHECK(writeText(def, "axes", info->attribute("axes")->defaultValue, axes));
     }
     return {};
 }
@@ -449,6 +495,34 @@ void GraphWriter::writeValueInfo(const ::onnx::GraphProto &source, ::onnx::Graph
     }
 }
 
+/// For nodes that are written anew in a newer opset, and for what bodies are handed in and give.
+void GraphWriter::findTypes()
+{
+    const bool isBody = m_parameters == nullptr;
+    const auto hasBody = [this](NodeId id) { return !m_graph.node(id).subgraphs.empty(); };
+    const auto *const data = dynamic_cast<const GraphData *>(m_graph.format().get());
+    NodeId id = 0;
+    while (id < m_graph.nodeCount() && !hasBody(id))
+        ++id;
+    if (!isBody && id == m_graph.nodeCount() && !isRaised(*data->source))
+        return;
+    m_types = names::valueTypes(m_graph, m_captured, [this](const NodeDef &variable) {
+        if (m_parameters != nullptr) {
+            const auto held = m_parameters->find(variable.name);
+            return held == m_parameters->end() ? tensor::DType::Unknown : held->second->values.dtype();
+        }
+        const std::string *const place = variable.attributes.find(names::kBodyInputKey);
+        const auto number = place ? parseInteger(*place).value_or(-1) : -1;
+        return number >= 0 && number < std::ssize(m_handedIn) ? m_handedIn[static_cast<std::size_t>(number)]
+                                                              : tensor::DType::Unknown;
+    });
+    if (!isBody)
+        return;
+    for (const graph::Entry &head : m_graph.heads())
+        m_headTypes.push_back(valueType(head));
+    m_outputTypes = m_headTypes;
+}
+
 Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std::string> &outer)
 {
     const auto *const data = dynamic_cast<const GraphData *>(m_graph.format().get());
@@ -465,12 +539,9 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
     } else {
         proto.set_name("graph");
     }
-    if (data != nullptr && isRaised(*data->source))
-        m_types = names::valueTypes(m_graph, m_captured, [this](const NodeDef &variable) {
-            if (m_parameters == nullptr || !m_parameters->contains(variable.name))
-                return tensor::DType::Unknown;
-            return m_parameters->at(variable.name)->values.dtype();
-        });
+    m_isChanged = source != nullptr && !isAsRead();
+    if (data != nullptr && (isRaised(*data->source) || !isAsRead()))
+        findTypes();
     if (source != nullptr && m_parameters != nullptr)
         findUnread(*source);
     nameValues(outer);
@@ -480,7 +551,7 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
         if (!m_graph.isVariable(id))
             HALFTONE_CHECK(writeNode(id, proto));
     writeOutputs(proto);
-    if (source != nullptr && !isAsRead()) {
+    if (m_isChanged) {
         correctOutputTypes(proto);
         writeValueInfo(*source, proto);
     }

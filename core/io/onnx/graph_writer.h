@@ -36,9 +36,11 @@ public:
 
 private:
     bool isAsRead() const;
-    /// Unknown where the graph is no newer than its file.
+    /// Unknown where the file is written as it was read.
     tensor::DType valueType(const graph::Entry &entry) const;
     bool isRaised(const Source &source) const;
+    void findTypes();
+    bool isNameTaken(const std::string &name) const;
     void findUnread(const ::onnx::GraphProto &source);
     void nameValues(const std::vector<std::string> &outer);
     void nameHeads(const ::onnx::GraphProto *source);
@@ -48,6 +50,7 @@ private:
     Result<void> writeNode(graph::NodeId id, ::onnx::GraphProto &proto) const;
     Result<void> writeAttributes(graph::NodeId id, const ::onnx::NodeProto *source,
                                  ::onnx::NodeProto &node) const;
+    std::vector<tensor::DType> handedIn(graph::NodeId id) const;
     Result<void> writeBody(graph::NodeId id, std::size_t body, ::onnx::AttributeProto &attribute) const;
     void writeOutputs(::onnx::GraphProto &proto) const;
     void correctOutputTypes(::onnx::GraphProto &proto) const;
@@ -58,10 +61,16 @@ private:
     const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
     std::span<const tensor::DType> m_outputTypes;
     ValuesApart *m_apart = nullptr;
+    bool m_isChanged = false; ///< other than its file
     std::vector<const ::onnx::ValueInfoProto *> m_unread; ///< inputs of the source that no node stands for
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
+    std::unordered_set<std::string> m_taken; ///< names of the graph's own values
+    const GraphWriter *m_outer = nullptr; ///< of the graph that this body lies in
     std::vector<tensor::DType> m_captured; ///< types, by the number that variables bear
-    dialect::onnx::ValueTypes m_types; ///< of a graph of a newer opset
+    std::vector<tensor::DType> m_handedIn; ///< types of a body's own inputs; Unknown: as the file said
+    std::vector<tensor::DType> m_headTypes; ///< of a body that was changed
+    dialect::onnx::ValueTypes
+        m_types; ///< of a graph of a newer opset, and of one that was changed and has bodies or is one
 };
 
 } // namespace halftone::io::onnx

@@ -61,6 +61,23 @@ void castNumber(tensor::DType type, ::onnx::TensorProto &tensor)
     tensor.set_data_type(static_cast<int>(dialect::onnx::codeOf(type)));
 }
 
+/// Puts the value of an attribute that a function's call gives before the last node, which reads it as an input.
+void addGiven(const Attribute &attribute, const std::string &value, ::onnx::GraphProto &graph)
+{
+    NodeProto &constant = *graph.add_node();
+    constant.set_op_type("Constant");
+    constant.set_name(value);
+    constant.add_output(value);
+    Attribute &given = *constant.add_attribute();
+    given.set_type(attribute.type());
+    given.set_ref_attr_name(attribute.ref_attr_name());
+    given.set_name(attribute.type() == Attribute::FLOAT        ? "value_float"
+                       : attribute.type() == Attribute::FLOATS ? "value_floats"
+                       : attribute.type() == Attribute::INT    ? "value_int"
+                                                               : "value_ints");
+    graph.mutable_node()->SwapElements(graph.node_size() - 2, graph.node_size() - 1);
+}
+
 NodeProto nodeOf(const char *op, const NodeProto &around, std::initializer_list<std::string> inputs,
                  std::string output)
 {
@@ -111,14 +128,19 @@ void raiseNode(const dialect::Dialect &dialect, tensor::DType data, ::onnx::Node
         const auto slot = std::ranges::find(info->inputs, attribute.name(), &dialect::onnx::Slot::name);
         if (slot != info->inputs.end()) {
             const auto position = static_cast<int>(slot - info->inputs.begin());
-            ::onnx::TensorProto &tensor = *graph.add_initializer();
-            tensor = tensorOf(attribute);
-            if (node.op_type() == "Clip" || node.op_type() == "Pad")
-                castNumber(data, tensor);
-            tensor.set_name(node.output(0) + '_' + attribute.name());
+            const std::string value = node.output(0) + '_' + attribute.name();
+            if (attribute.ref_attr_name().empty()) {
+                ::onnx::TensorProto &tensor = *graph.add_initializer();
+                tensor = tensorOf(attribute);
+                if (node.op_type() == "Clip" || node.op_type() == "Pad")
+                    castNumber(data, tensor);
+                tensor.set_name(value);
+            } else {
+                addGiven(attribute, value, graph);
+            }
             while (node.input_size() <= position)
                 node.add_input("");
-            node.set_input(position, tensor.name());
+            node.set_input(position, value);
         }
         node.mutable_attribute()->DeleteSubrange(k, 1);
     }
@@ -147,6 +169,7 @@ void flattenAround(const dialect::Dialect &dialect, ::onnx::GraphProto &graph)
         if (attribute.name() != "axis")
             continue;
         *flatten.add_attribute() = attribute;
+        attribute.clear_ref_attr_name();
         attribute.set_i(-1);
     }
     *graph.add_node() = flatten;

@@ -3,6 +3,7 @@
 #include "core/io/onnx/function_body.h"
 #include "core/io/onnx/graph_writer.h"
 #include "core/io/onnx/onnx_file.h"
+#include "core/io/onnx/raised_function.h"
 #include "core/io/onnx/wire.h"
 
 #include <algorithm>
@@ -157,8 +158,11 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
     writer.keepApart(apart);
     HALFTONE_CHECK(writer.write(*proto.mutable_graph()));
     onnx::raiseVersion(data, proto);
-    if (data != nullptr && proto.functions_size() > 0)
+    if (data != nullptr && proto.functions_size() > 0) {
         onnx::Functions::removeUncalled(data->source->model, proto);
+        HALFTONE_CHECK(
+            onnx::raiseFunctions(*data->source, dialect::onnx::opsetOf(dialect::of(model.graph)), proto));
+    }
     OnnxBytes bytes;
     if (!dataFile.empty()) {
         bytes.data = onnx::movedOut(*proto.mutable_graph(), apart, dataFile);

@@ -83,11 +83,14 @@ Result<std::vector<Dim>> deconvolved(const Deconv &deconv, std::vector<Dim> dims
                             std::to_string(window.rank()));
     for (std::size_t i = 0; i < window.rank(); ++i) {
         Dim &extent = dims[firstSpatialAxis(deconv.layout) + i];
-        if (window.same && !targeted) {
-            extent = extent * window.stride[i];
+        const Dim full = Dim(window.stride[i]) * (extent - 1) + window.reach(i);
+        if (window.same && !targeted) { // nothing is added where a stride goes beyond the kernel
+            const Dim more = deconv.outputPad.empty() ? 0 : deconv.outputPad[i];
+            const Dim covered = window.reach(i) + more;
+            const bool isShort = covered.isKnown() && covered.value() < window.stride[i];
+            extent = isShort ? full + more : extent * window.stride[i];
             continue;
         }
-        const Dim full = Dim(window.stride[i]) * (extent - 1) + window.reach(i);
         if (targeted) {
             const std::int64_t target = deconv.targetShape[i];
             HALFTONE_CHECK(needAtLeast("target shape", target, 1));

@@ -98,11 +98,17 @@ std::string weights(const std::string &dims, const std::string &rest)
 }
 
 /// Of the model: fn.F, a -> the nodes -> b.
-std::string function(const std::string &nodes)
+std::string function(const std::string &nodes, std::size_t opset = 17)
 {
     return field(25,
-                 field(1, "F") + field(4, "a") + field(5, "b") + nodes + field(9, number(2, 17))
+                 field(1, "F") + field(4, "a") + field(5, "b") + nodes + field(9, number(2, opset))
                      + field(10, "fn"));
+}
+
+/// Of a function's node: what the call gives under that name.
+std::string given(const std::string &name, std::size_t type)
+{
+    return field(5, field(1, name) + number(20, type) + field(21, "given"));
 }
 
 /// As bfloat16 needs it.
@@ -290,6 +296,57 @@ private Q_SLOTS:
         QVERIFY(!raised.ok());
         QCOMPARE(raised.error().code, Errc::Unsupported);
         QCOMPARE(raised.error().where, std::string("odd"));
+    }
+
+    void aFunctionThatCannotBeRaisedIsNamed_data()
+    {
+        QTest::addColumn<std::string>("odd"); ///< the function's node
+        QTest::addColumn<std::size_t>("opset");
+        QTest::addColumn<bool>("isCalled");
+        QTest::addColumn<QString>("found");
+        const std::string roi = field(1, "a") + field(1, "a") + field(1, "a") + field(2, "b");
+        const std::string places
+            = roi + field(4, "Resize") + text("coordinate_transformation_mode", "tf_half_pixel_for_nn");
+        QTest::newRow("another meaning")
+            << places << std::size_t{11} << true
+            << "Resize has no coordinate_transformation_mode tf_half_pixel_for_nn there";
+        QTest::newRow("another meaning, not called")
+            << places << std::size_t{11} << false
+            << "Resize has no coordinate_transformation_mode tf_half_pixel_for_nn there";
+        const std::string sum = node("ReduceSum", "a", "b") + given("axes", 7);
+        QTest::newRow("an input that no call gives")
+            << sum << std::size_t{11} << true << "an input, which not every call gives";
+        QTest::newRow("a value that is called otherwise")
+            << field(1, "a") + field(1, "a") + field(2, "b") + field(4, "GridSample") + given("mode", 3)
+            << std::size_t{16} << false << "which means something else";
+    }
+    void aFunctionThatCannotBeRaisedIsNamed()
+    {
+        QFETCH(std::string, odd);
+        QFETCH(std::size_t, opset);
+        QFETCH(bool, isCalled);
+        QFETCH(QString, found);
+        const std::string calls = field(1, node("F", "x", "y") + field(7, "fn") + field(3, "call"));
+        std::ofstream(path("old.onnx"), std::ios::binary)
+            << model(isCalled ? calls : field(1, node("Relu", "x", "y")), {}, opset)
+                + field(8, field(1, "fn") + number(2, 1)) + function(field(7, odd + field(3, "odd")), opset);
+        auto loaded = io::loadModel(path("old.onnx"));
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        const graph::Graph &graph = loaded.value().model.graph;
+        const auto raised = graph.dialect()->raised(graph, tensor::DType::F32, 22);
+        std::optional<Error> error;
+        if (raised.ok()) {
+            loaded.value().model.graph = raised.value()->graph;
+            const auto written = io::saveModel(loaded.value().model, path("new"), loaded.value());
+            QVERIFY(!written.ok());
+            error = written.error();
+        } else {
+            error = raised.error();
+        }
+        QCOMPARE(error->code, Errc::Unsupported);
+        const QString message = QString::fromStdString(error->message());
+        QVERIFY2(message.contains("function") && message.contains("odd") && message.contains(found),
+                 qPrintable(message));
     }
 
     // What each version says: ONNX, Changelog.md.

@@ -39,8 +39,12 @@ private Q_SLOTS:
         const auto tensor = tensorNamed("a_output");
         policy::Policy policy;
         QCOMPARE(jobs::choiceFor(policy, tensor).method, ThresholdMethod::Mse);
+        auto weighed = tensor;
+        weighed.atOutputs = ThresholdMethod::MinMax;
+        QCOMPARE(jobs::choiceFor(policy, weighed).method, ThresholdMethod::MinMax);
         policy.thresholdMethod = ThresholdMethod::Entropy;
         QCOMPARE(jobs::choiceFor(policy, tensor).method, ThresholdMethod::Entropy);
+        QCOMPARE(jobs::choiceFor(policy, weighed).method, ThresholdMethod::Entropy);
         policy.thresholds["a_output"] = {ThresholdMethod::Percentile, std::nullopt};
         QCOMPARE(jobs::choiceFor(policy, tensor).method, ThresholdMethod::Percentile);
         QCOMPARE(jobs::choiceFor(policy, tensorNamed("b_output")).method, ThresholdMethod::Entropy);

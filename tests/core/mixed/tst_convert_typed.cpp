@@ -102,7 +102,7 @@ private Q_SLOTS:
     void nodesThatComputeTheSameAreMerged();
     void headsThatWereTwoTensorsStayTwo();
     void nodesOfDifferentRequestsAreNotMerged();
-    void bodiesAreConvertedAndInvariantWeightsCastOutside();
+    void bodiesAreConvertedAndCastsStandOutside();
     void aFusedConvolutionTakesThePlaceOfItsBody();
     void aTargetOperatorThatRefusesStaysFloat32WithANote();
     void anUnknownOperatorReadsWhatItReadBefore();
@@ -115,6 +115,8 @@ private Q_SLOTS:
     void statisticsBeyondTheTypeHoldTheirNode();
     void whoAsksForTheTypeGetsIt();
     void whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed();
+    void outputsHaveTheTypesThatTheirOperatorsSay_data();
+    void outputsHaveTheTypesThatTheirOperatorsSay();
     void sequencesHaveTheTypeOfTheirTensors();
     void sequencesStayInFloat32WhereTheyCannotHoldTheTarget();
     void listsAreNotCast();
@@ -438,7 +440,7 @@ void TestConvertTyped::nodesOfDifferentRequestsAreNotMerged()
     QCOMPARE(converted.conversion.precisionOf(3), DType::F32);
 }
 
-void TestConvertTyped::bodiesAreConvertedAndInvariantWeightsCastOutside()
+void TestConvertTyped::bodiesAreConvertedAndCastsStandOutside()
 {
     GraphBuilder body;
     const auto slice = body.variable("slice");
@@ -459,13 +461,14 @@ void TestConvertTyped::bodiesAreConvertedAndInvariantWeightsCastOutside()
 
     const auto converted = convert(modelOf(graph, {"w"}), castingParams());
     QCOMPARE(storedType(converted, "arg:w"), DType::F16);
-    QCOMPARE(converted.conversion.castCounts().casts, std::size_t{0});
     QCOMPARE(converted.conversion.bodies.size(), std::size_t{1});
     const Graph &inner = *converted.model.graph.node(converted.conversion.fromSource[loop]).subgraphs[0];
     QCOMPARE(sorted(test::linesOf(inner)),
-             sorted({"null slice()", "amp_cast slice_0_amp_cast_float16(slice)", "null weight()",
-                     "FullyConnected step(slice_0_amp_cast_float16, weight)",
-                     "amp_cast step_0_amp_cast_float32(step)", "-> step_0_amp_cast_float32"}));
+             sorted({"null slice()", "null weight()", "FullyConnected step(slice, weight)", "-> step"}));
+    QCOMPARE(sorted(test::linesOf(converted.model.graph)),
+             sorted({"null x()", "amp_cast x_0_amp_cast_float16(x)", "null w()",
+                     "_foreach loop(x_0_amp_cast_float16, w)", "amp_cast loop_0_amp_cast_float32(loop)",
+                     "-> loop_0_amp_cast_float32"}));
 }
 
 void TestConvertTyped::aFusedConvolutionTakesThePlaceOfItsBody()
@@ -596,7 +599,9 @@ void TestConvertTyped::constantsAreStoredLikeParameters()
     const std::map<std::string, DType> expected{
         {"far", DType::F16}, {"u", DType::F16}, {"v", DType::F16}, {"w", DType::F16}};
     QCOMPARE(constants, expected); // s stays float32, which Exp reads
-    QCOMPARE(converted.conversion.castCounts().casts, std::size_t{2}); // of x and s
+    QCOMPARE(converted.conversion.castCounts().casts, std::size_t{3}); // of x and s, and of y
+    for (const rewrite::ConvertedBody &body : converted.conversion.bodies)
+        QVERIFY(body.conversion.casts.empty());
     std::vector<std::string> changed;
     for (const mixed::ParameterChange &change : converted.parameters)
         changed.push_back(change.name + (change.isClamped ? " clamped" : ""));
@@ -607,7 +612,7 @@ void TestConvertTyped::constantsAreStoredLikeParameters()
     const auto kept = mixed::convertModel(loaded.value().model, policy, false);
     QVERIFY(kept.ok());
     QVERIFY(kept.value().parameters.empty());
-    QCOMPARE(kept.value().conversion.castCounts().casts, std::size_t{4}); // of w and far, too
+    QCOMPARE(kept.value().conversion.castCounts().casts, std::size_t{5}); // of w and far, too
 }
 
 /// M-statistics
@@ -694,6 +699,50 @@ void TestConvertTyped::whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed()
             }
     QCOMPARE(products, std::size_t{4});
     QCOMPARE(converted.value().conversion.castCounts().casts, std::size_t{3}); // of s, u and z
+}
+
+void TestConvertTyped::outputsHaveTheTypesThatTheirOperatorsSay_data()
+{
+    QTest::addColumn<DType>("target");
+    QTest::addColumn<bool>("castParams");
+    QTest::newRow("float16") << DType::F16 << true;
+    QTest::newRow("bfloat16") << DType::BF16 << true;
+    QTest::newRow("casts behind parameters") << DType::F16 << false;
+}
+
+/// Types as ONNX infers them from its schemas and ONNX Runtime runs them.
+void TestConvertTyped::outputsHaveTheTypesThatTheirOperatorsSay()
+{
+    QFETCH(const DType, target);
+    QFETCH(const bool, castParams);
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/told.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = target;
+    policy.mode = policy::Mode::All;
+    policy.castParams = castParams;
+    const auto converted = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(converted.ok(), converted.ok() ? "" : converted.error().message().c_str());
+    const graph::Graph &graph = converted.value().model.graph;
+    const auto &types = converted.value().conversion.types;
+    std::size_t found = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        if (graph.isVariable(id) || node.op == "Cast")
+            continue;
+        ++found;
+        const DType own = node.op == "MeanVarianceNormalization" ? DType::F32 : target;
+        QCOMPARE(types.of({id, 0, 0}), own);
+        if (node.op == "LayerNormalization") {
+            QCOMPARE(types.of({id, 1, 0}), DType::F32);
+            QCOMPARE(types.of({id, 2, 0}), DType::F32);
+        }
+        for (const Entry &input : graph.inputs(id))
+            QVERIFY2(types.of(input) == own || types.of(input) == DType::I64, node.name.c_str());
+    }
+    QCOMPARE(found, std::size_t{10});
 }
 
 void TestConvertTyped::sequencesHaveTheTypeOfTheirTensors()

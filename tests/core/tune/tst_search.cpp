@@ -1,4 +1,5 @@
 #include "core/tune/corners.h"
+#include "core/tune/front_json.h"
 #include "core/tune/plan_scatter.h"
 #include "core/tune/recording.h"
 #include "core/tune/search.h"
@@ -267,6 +268,41 @@ private:
     RecordedNetwork m_inner;
 };
 
+/// On a machine with other work.
+class BusyNetwork final : public tune::Oracle
+{
+public:
+    BusyNetwork(bool areLayersDisturbed, bool arePointsDisturbed)
+        : m_inner(5)
+        , m_areLayersDisturbed(areLayersDisturbed)
+        , m_arePointsDisturbed(arePointsDisturbed)
+    {
+    }
+
+    Result<tune::Network> profile(const Progress &progress) override
+    {
+        HALFTONE_TRY(tune::Network network, m_inner.profile(progress));
+        network.isDisturbed = m_areLayersDisturbed;
+        return network;
+    }
+    void resume(const tune::Network & /*network*/) override { }
+    Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override
+    {
+        return m_inner.errorAlone(group, label, progress);
+    }
+    Result<Measurement> measure(const Labels &labels, const Progress &progress) override
+    {
+        HALFTONE_TRY(Measurement measured, m_inner.measure(labels, progress));
+        measured.isDisturbed = m_arePointsDisturbed;
+        return measured;
+    }
+
+private:
+    RecordedNetwork m_inner;
+    bool m_areLayersDisturbed;
+    bool m_arePointsDisturbed;
+};
+
 /// Where a tenth of the answers is wrong from so many decibels down.
 class AnsweringNetwork final : public tune::Oracle
 {
@@ -444,6 +480,7 @@ private Q_SLOTS:
     void whatIsNoFasterThanFloat32GainsNothing();
     void aGlanceFindsWhatOverflows();
     void whatIsOfferedIsTimedOnceMore();
+    void timesThatOtherWorkDisturbedAreMarked();
     void aRecordedSearchIsReplayed();
     void theEndsOfASketchComeFirst();
     void whoStopsKeepsWhatWasFound();
@@ -697,6 +734,35 @@ void TestSearch::whatIsOfferedIsTimedOnceMore()
         const double above = std::log(measured.ci95[1] / measured.milliseconds);
         QVERIFY(std::abs(above / (t * 0.0099 * std::sqrt(4.0 / 3)) - 1) < 0.01);
         QVERIFY(std::abs(std::log(measured.milliseconds / measured.ci95[0]) - above) < 1e-9);
+    }
+}
+
+/// In the front, in what is written of it, and by who goes on from a record.
+void TestSearch::timesThatOtherWorkDisturbedAreMarked()
+{
+    for (const bool areLayers : {false, true}) {
+        for (const bool arePoints : {false, true}) {
+            BusyNetwork network(areLayers, arePoints);
+            tune::RecordingOracle recording(network, {}, {});
+            const Result<Front> front = tune::search(recording, {});
+            QVERIFY(front.ok());
+            RecordedNetwork nobody(6); // is not asked
+            const Result<tune::Record> record = tune::readRecord(tune::writeRecord(recording.record()));
+            QVERIFY(record.ok());
+            tune::RecordingOracle replayed(nobody, record.value(), {});
+            const Result<Front> again = tune::search(replayed, {});
+            QVERIFY(again.ok());
+            for (const Front *one : {&front.value(), &again.value()}) {
+                QCOMPARE(one->areLayersDisturbed, areLayers);
+                QCOMPARE(one->isDisturbed(), areLayers || arePoints);
+                const auto json
+                    = tune::frontJson(*one, std::vector<std::string>(one->points.size()), {}, "float16");
+                QCOMPARE(json.at("layers_disturbed").get<bool>(), areLayers);
+                QCOMPARE(json.at("disturbed").get<bool>(), areLayers || arePoints);
+                for (const auto &point : json.at("points"))
+                    QCOMPARE(point.at("disturbed").get<bool>(), arePoints);
+            }
+        }
     }
 }
 

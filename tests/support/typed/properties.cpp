@@ -2,6 +2,7 @@
 
 #include "core/dialect/registry.h"
 #include "core/graph/traverse.h"
+#include "tests/support/typed/body_properties.h"
 #include "tests/support/typed/graph_edit.h"
 #include "tests/support/typed/replay.h"
 #include "tests/support/typed/type_aware_model.h"
@@ -188,18 +189,6 @@ std::string onlyShortFloatsAreCast(const Outcome &o)
     return {};
 }
 
-std::size_t castsIn(const Graph &graph)
-{
-    std::size_t count = 0;
-    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (graph.node(id).op == "amp_cast")
-            ++count;
-        else if (graph.node(id).op == "amp_multicast")
-            count += graph.inputs(id).size() - 1;
-    }
-    return count;
-}
-
 /// The references leave an operator that is to compute in float32 in the 16 bit that it had; mode typed does not.
 bool asksFloat32OfSixteenBit(const Outcome &o)
 {
@@ -248,6 +237,8 @@ std::string castsStayWithinTheBound(const Outcome &o)
     std::size_t bound = mxnet.ok() ? castsIn(mxnet.value().model.graph) : 0;
     if (aware.servesAllTargets)
         bound = std::max(bound, aware.castCount);
+    // Neither reference converts bodies.
+    bound += castsOfBodiesAlone(o);
     const std::size_t count = castsIn(o.result());
     if (count <= bound || (!mxnet.ok() && !aware.servesAllTargets))
         return {};
@@ -404,7 +395,7 @@ bool mayNeverMerge(const NodeDef &node)
 {
     static const std::set<std::string> kNever{
         "BatchNorm", "Dropout",         "RNN",          "SliceChannel", "SwapAxis", "Crop", "InstanceNorm",
-        "_foreach",  "L2Normalization", "SequenceMask", "_shuffle",     "Pad"};
+        "_foreach",  "L2Normalization", "SequenceMask", "_shuffle",     "Pad",      "_cond"};
     return node.isVariable() || kNever.contains(node.op) || !oracleKnows(node.op);
 }
 
@@ -495,6 +486,8 @@ constexpr Property kProperties[]{
     {"merged nodes compute the same", mergedNodesComputeTheSame},
     {"merging can be switched off", mergingCanBeSwitchedOff},
     {"the log gives the graph", theLogGivesTheGraph},
+    {"casts in bodies are needed", castsInBodiesAreNeeded},
+    {"bodies need no more casts than alone", bodiesNeedNoMoreCastsThanAlone},
 };
 
 std::vector<bool> parametersOf(const TypedCase &given)

@@ -1,6 +1,7 @@
 #include "tests/support/typed/random_operators.h"
 
 #include "tests/support/build_graph.h"
+#include "tests/support/typed/random_bodies.h"
 
 #include <algorithm>
 
@@ -441,41 +442,6 @@ bool loss(RandomBuilder &g)
     return x && g.add("SoftmaxOutput", {}, {*x, Operand({x->dims[0]}, "label")}, {x->dims});
 }
 
-/// A loop over the first axis: state = relu or exp of (x w + state).
-bool foreach (RandomBuilder &g)
-{
-    const auto x = g.pick([](const Value &v) { return v.isFloat() && v.rank() == 3; });
-    if (!x)
-        return false;
-    graph::Graph body = emptyGraph();
-    const auto node = [&body](const char *op, const char *name, std::vector<graph::Entry> inputs,
-                              Attributes attributes = {}) {
-        return graph::Entry{body.add(nodeOf(op, name, std::move(attributes)), inputs), 0, 0};
-    };
-    const auto slice = node("null", "slice", {});
-    const auto weight = node("null", "w", {});
-    const auto product
-        = node("FullyConnected", "fc", {slice, weight}, {{"num_hidden", "8"}, {"no_bias", "True"}});
-    const auto state = node("null", "state", {});
-    const auto sum = node("elemwise_add", "sum", {product, state});
-    const auto next = node(g.random.chance(50) ? "exp" : "relu", "next", {sum});
-    body.setHeads({g.random.chance(50) ? product : next, next});
-    return g.add(
-        "_foreach",
-        {{"in_data_locs", "[0]"},
-         {"in_state_locs", "[2]"},
-         {"remain_locs", "[1]"},
-         {"num_args", "4"},
-         {"num_out_data", "1"},
-         {"num_outputs", "2"}},
-        {*x,
-         g.parameter("state" + number(static_cast<std::int64_t>(g.nodeCount())), {x->dims[1], 8}, x->type),
-         g.parameter("loop" + number(static_cast<std::int64_t>(g.nodeCount())) + "_weight", {8, x->dims[2]},
-                     x->type)},
-        {{x->dims[0], x->dims[1], 8}, {x->dims[1], 8}},
-        {std::make_shared<const graph::Graph>(std::move(body))});
-}
-
 /// An operator that nobody knows, and what may follow it.
 bool unknown(RandomBuilder &g)
 {
@@ -485,6 +451,11 @@ bool unknown(RandomBuilder &g)
     if (x->type == DType::Unknown && g.random.chance(50))
         return g.add(g.random.chance(50) ? "relu" : "exp", {}, {*x}, {x->dims});
     return g.add("_contrib_of_tomorrow", {{"depth", "2"}}, {*x}, {x->dims});
+}
+
+bool bodies(RandomBuilder &g)
+{
+    return g.random.chance(60) ? foreachLoop(g) : branches(g);
 }
 
 bool twin(RandomBuilder &g)
@@ -501,7 +472,7 @@ bool addRandomOperator(RandomBuilder &g)
         {product, 4}, {pooling, 4},     {normalization, 6}, {prelu, 2},         {join, 6},
         {where, 2},   {movement, 14},   {reduction, 4},     {topk, 2},          {lookup, 4},
         {shapeOf, 1}, {likeAnother, 2}, {cast, 4},          {ampCast, 2},       {constant, 1},
-        {special, 2}, {recurrent, 1},   {loss, 1},          {foreach, 1},       {unknown, 1},
+        {special, 2}, {recurrent, 1},   {loss, 1},          {bodies, 1},        {unknown, 1},
         {twin, 7}};
     static const std::vector<Maker> kDrawn = [] {
         std::vector<Maker> drawn;

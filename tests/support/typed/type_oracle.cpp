@@ -287,6 +287,40 @@ Fit foreachBody(Node &n)
     return fit;
 }
 
+/// The types of the bodies' outputs, the k-th variable of each being the input that its list names.
+Fit condBodies(Node &n)
+{
+    Fit fit = Fit::Complete;
+    std::size_t which = 0;
+    for (const char *locations : {"cond_input_locs", "then_input_locs", "else_input_locs"}) {
+        const graph::Graph &body = *n.def.subgraphs.at(which);
+        const std::vector<std::size_t> inputs = numbersIn(n.attribute(locations, "[]"));
+        Types types(body.nodeCount(), DType::Unknown);
+        std::size_t variable = 0;
+        for (const NodeId id : graph::postOrder(body)) {
+            if (!body.isVariable(id))
+                continue;
+            if (variable >= inputs.size() || inputs[variable] >= n.in.size())
+                return Fit::Contradiction;
+            types[id] = n.in[inputs[variable++]];
+        }
+        const OracleTypes inside = typesByOracle(body, types);
+        if (!inside.contradiction.empty())
+            return Fit::Contradiction;
+        for (std::size_t k = 0; k < body.heads().size(); ++k) {
+            const graph::Entry &head = body.heads()[k];
+            const DType type = inside.outputs[head.node][head.output];
+            // The condition is float32; both branches give the same.
+            const bool fits = which == 0
+                ? type == DType::F32 || type == DType::Unknown
+                : k < n.out.size() && (type == DType::Unknown || n.out[k] == type || set(n.out[k], type));
+            fit = worse(fit, !fits ? Fit::Contradiction : type == DType::Unknown ? Fit::Open : Fit::Complete);
+        }
+        ++which;
+    }
+    return fit;
+}
+
 const std::map<std::string, Rule> &rules()
 {
     static const std::map<std::string, Rule> kRules = [] {
@@ -386,6 +420,7 @@ const std::map<std::string, Rule> &rules()
         table["amp_multicast"] = ampMulticast;
         table["topk"] = topk;
         table["_foreach"] = foreachBody;
+        table["_cond"] = condBodies;
         return table;
     }();
     return kRules;
@@ -417,7 +452,8 @@ std::size_t oracleOutputs(const NodeDef &node)
         return 3;
     if (node.op == "Dropout" || node.op == "L2Normalization" || node.op == "LRN")
         return 2;
-    if (node.op == "SliceChannel" || node.op == "amp_multicast" || node.op == "_foreach")
+    if (node.op == "SliceChannel" || node.op == "amp_multicast" || node.op == "_foreach"
+        || node.op == "_cond")
         return number("num_outputs");
     if (node.op == "topk")
         return is("ret_typ", "both") ? 2 : 1;

@@ -9,13 +9,33 @@
 namespace halftone::backends::reference {
 namespace {
 
-/// A negative index counted from the end. fails: BadInput outside the extent
-Result<std::int64_t> inside(std::int64_t index, std::int64_t extent)
+/// Counts a negative index from the end. false: it lies outside the extent
+bool settlePlace(std::int64_t &index, std::int64_t extent)
 {
     if (index < -extent || index >= extent)
-        return badInput("input 1", "index " + std::to_string(index),
-                        std::to_string(-extent) + " to " + std::to_string(extent - 1));
-    return index < 0 ? index + extent : index;
+        return false;
+    index += index < 0 ? extent : 0;
+    return true;
+}
+
+Error outsideExtent(std::int64_t index, std::int64_t extent)
+{
+    return badInput("input 1", "index " + std::to_string(index),
+                    std::to_string(-extent) + " to " + std::to_string(extent - 1));
+}
+
+/// Copies runs of `bytes`, one for each of the `count`, between the places that `from` and `to` name, in bytes. Single elements are
+/// most of what models scatter.
+template <class From, class To>
+void copyRuns(std::size_t count, std::size_t bytes, const From &from, const To &to)
+{
+    if (bytes == sizeof(float)) {
+        for (std::size_t i = 0; i < count; ++i)
+            std::memcpy(to(i), from(i), sizeof(float));
+        return;
+    }
+    for (std::size_t i = 0; i < count && bytes > 0; ++i)
+        std::memcpy(to(i), from(i), bytes);
 }
 
 /// For every element of `places` (input 1), in order: where in data it points along the axis.
@@ -40,7 +60,9 @@ Result<std::vector<std::int64_t>> offsetsAlong(const RawArrays &arrays, std::int
     for (std::size_t row = 0; row < walk.rowCount(); ++row, walk.next()) {
         std::int64_t base = walk.offset(0);
         for (std::size_t k = 0; k < walk.rowLength(); ++k, ++i, base += walk.step(0)) {
-            HALFTONE_TRY(const std::int64_t index, inside(offsets[i], data[axis]));
+            std::int64_t index = offsets[i];
+            if (!settlePlace(index, data[axis]))
+                return outsideExtent(index, data[axis]);
             offsets[i] = base + index * along;
         }
     }
@@ -58,7 +80,9 @@ Result<std::vector<std::int64_t>> offsetsOfTuples(const RawArrays &arrays, std::
     std::vector<std::int64_t> offsets(extent(dims, 0, dims.size() - 1), 0);
     for (std::size_t i = 0; i < offsets.size(); ++i) {
         for (std::size_t k = 0; k < named; ++k) {
-            HALFTONE_TRY(const std::int64_t index, inside(indices[i * named + k], data[batchAxes + k]));
+            std::int64_t index = indices[i * named + k];
+            if (!settlePlace(index, data[batchAxes + k]))
+                return outsideExtent(index, data[batchAxes + k]);
             offsets[i] += index * strides[batchAxes + k];
         }
     }
@@ -75,10 +99,10 @@ Number scattered(ops::ScatterRule rule, Number old, Number update)
         return static_cast<Number>(old + update);
     case ops::ScatterRule::Multiply:
         return static_cast<Number>(old * update);
-    case ops::ScatterRule::Maximum:
-        return std::max(old, update);
+    case ops::ScatterRule::Maximum: // a NaN on either side stays
+        return old < update || update != update ? update : old;
     case ops::ScatterRule::Minimum:
-        return std::min(old, update);
+        return update < old || update != update ? update : old;
     }
     return update;
 }
@@ -91,9 +115,9 @@ Result<void> scatter(const RawArrays &arrays, const std::vector<std::int64_t> &o
     if (arrays.outCount(0) > 0)
         std::memcpy(arrays.out[0], arrays.in[0], arrays.outCount(0) * size);
     if (rule == ops::ScatterRule::Replace) {
-        for (std::size_t i = 0; i < offsets.size() && run > 0; ++i)
-            std::memcpy(arrays.out[0] + static_cast<std::size_t>(offsets[i]) * size,
-                        arrays.in[2] + i * run * size, run * size);
+        copyRuns(
+            offsets.size(), run * size, [&](std::size_t i) { return arrays.in[2] + i * run * size; },
+            [&](std::size_t i) { return arrays.out[0] + static_cast<std::size_t>(offsets[i]) * size; });
         return {};
     }
     const tensor::DType type = arrays.operation.outputs[0].dtype;
@@ -117,9 +141,10 @@ Result<void> move(const ops::GatherElements &op, const RawArrays &arrays)
 {
     HALFTONE_TRY(const std::vector<std::int64_t> offsets, offsetsAlong(arrays, op.axis));
     const std::size_t size = arrays.elementSize();
-    for (std::size_t i = 0; i < offsets.size(); ++i)
-        std::memcpy(arrays.out[0] + i * size, arrays.in[0] + static_cast<std::size_t>(offsets[i]) * size,
-                    size);
+    copyRuns(
+        offsets.size(), size,
+        [&](std::size_t i) { return arrays.in[0] + static_cast<std::size_t>(offsets[i]) * size; },
+        [&](std::size_t i) { return arrays.out[0] + i * size; });
     return {};
 }
 
@@ -133,7 +158,7 @@ Result<void> move(const ops::GatherTuples &op, const RawArrays &arrays)
                             "the first " + std::to_string(batchAxes) + " extents of input 0");
     HALFTONE_TRY(const std::vector<std::int64_t> offsets, offsetsOfTuples(arrays, batchAxes));
     const std::size_t batches = extent(data, 0, batchAxes);
-    const std::size_t ofBatch = batches == 0 ? 0 : offsets.size() / batches;
+    const std::size_t ofBatch = std::max<std::size_t>(batches == 0 ? 0 : offsets.size() / batches, 1);
     const std::size_t step = extent(data, batchAxes, data.size());
     const std::size_t run = offsets.empty() ? 0 : arrays.outCount(0) / offsets.size() * arrays.elementSize();
     for (std::size_t i = 0; i < offsets.size() && run > 0; ++i) {

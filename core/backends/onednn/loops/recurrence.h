@@ -1,0 +1,91 @@
+#pragma once
+
+#include "core/backends/onednn/packed.h"
+#include "core/base/result.h"
+#include "core/kernels/backend.h"
+#include "core/ops/op_speech.h"
+#include "core/tensor/tensor.h"
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace halftone::backends::onednn {
+
+/// Where one direction of a layer has its parameters: the first element of each in the input that holds it.
+struct RecurrentPart
+{
+    std::size_t features = 0; ///< that go in
+    std::size_t weights = 0; ///< (gates · hidden, features)
+    std::size_t recurrent = 0; ///< (gates · hidden, hidden)
+    std::size_t inputBias = 0; ///< (gates · hidden)
+    std::size_t recurrentBias = 0;
+};
+
+/// Elements from one step, sequence and direction of a tensor to the next.
+struct RecurrentStrides
+{
+    std::size_t step = 0;
+    std::size_t sequence = 0;
+    std::size_t direction = 0;
+};
+
+/// Inputs or outputs of the kernel by what they are; nothing: there is none, or nobody reads it.
+using RecurrentSlot = std::optional<std::size_t>;
+
+/// Recurrent layers of one direction or two, and how their tensors lie.
+struct RecurrentLayers
+{
+    ops::Recurrence::Cell cell = ops::Recurrence::Cell::Plain;
+    ops::Recurrence::Direction direction = ops::Recurrence::Direction::Forward;
+    std::vector<ops::Recurrence::Function>
+        functions; ///< as ops::Recurrence has them; of every layer the same
+    float limit = std::numeric_limits<float>::infinity(); ///< of what goes into a function
+    bool couplesForget = false;
+    bool linearBeforeReset = false;
+    /// Which gate of the parameters is, of Lstm, input, forget, output, cell; of Gru update, reset, hidden.
+    std::array<std::size_t, 4> gateOrder{};
+    std::size_t steps = 0;
+    std::size_t batch = 0;
+    std::size_t hidden = 0;
+    tensor::DType type = tensor::DType::F32; ///< of all but the lengths: float32 or a 16-bit float
+    tensor::DType lengthsType = tensor::DType::I32;
+    std::vector<RecurrentPart> parts; ///< layer by layer, direction by direction
+    RecurrentStrides data;
+    RecurrentStrides sequence; ///< of the output
+    RecurrentStrides
+        state; ///< of the first and last states; a layer's directions follow those of the one before
+    /// Are weights and recurrent weights as packedParts() makes them? Else as they are in the operator, packed in every run.
+    bool isPacked = true;
+    RecurrentSlot weights{}, recurrent{}, biases{}, lengths{}, firstHidden{}, firstCell{},
+        peepholes{}; ///< inputs; input 0 is the data
+    RecurrentSlot allHidden{}, lastHidden{}, lastCell{}; ///< outputs
+
+    std::size_t directions() const { return direction == ops::Recurrence::Direction::Both ? 2 : 1; }
+    std::size_t layers() const { return parts.size() / directions(); }
+    std::size_t gates() const
+    {
+        return cell == ops::Recurrence::Cell::Lstm ? 4 : cell == ops::Recurrence::Cell::Gru ? 3 : 1;
+    }
+};
+
+/// Which matrices of all parts.
+enum class RecurrentMatrix : std::uint8_t
+{
+    Weights,
+    Recurrent
+};
+
+/// `held` has them as the parts say. fails: NoMemory
+Result<std::shared_ptr<const Packed>> packedParts(const RecurrentLayers &layers, RecurrentMatrix which,
+                                                  const tensor::Tensor &held);
+
+/// Computes the products with the data for some steps at once, and then goes step by step: products with the state, gates. Sums and
+/// states are float32. Directions, and sequences of a batch, are shared among the threads; each is the same whatever its neighbours.
+/// threads  0: as many as there are cores
+std::unique_ptr<kernels::Kernel> recurrenceKernel(RecurrentLayers layers, int threads);
+
+} // namespace halftone::backends::onednn

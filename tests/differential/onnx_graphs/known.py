@@ -1,0 +1,148 @@
+"""The differences that are ONNX Runtime's (1.32), or that ONNX leaves open, each with its reason. A difference of one group of nodes is excused where the condition
+holds and, where the definition says what is right, Halftone gives that; nothing else is. `op`: of the group."""
+from dataclasses import dataclass
+from typing import Callable, Optional
+
+import numpy as np
+import onnx
+
+import compare
+
+
+class Case:
+    """What a condition may speak of: the attributes of the group's first node, what it reads and gives, what Halftone gives or says."""
+
+    def __init__(self, graph, group, got, problem):
+        node = group.nodes[0]
+        self.opset, self.problem, self.op = graph.opset, problem, group.op
+        self.attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute if not a.ref_attr_name}
+        self.inputs = [graph.values.get(n) for n in node.input]
+        self.want = [graph.values[n] for n in group.gives]
+        self.got = got
+
+    def reals(self):
+        return [v for v in self.inputs if v is not None and v.dtype.kind == "f"]
+
+    def has_nan(self):
+        return any(np.isnan(v).any() for v in self.reals())
+
+    def has_special(self):
+        """NaN, infinities, or what a product or a sum takes beyond the type."""
+        return any((~np.isfinite(v)).any() or (v.size and np.abs(v).max() > np.sqrt(np.finfo(v.dtype).max)) for v in self.reals())
+
+    def has_tiny(self):
+        """Numbers whose squares vanish."""
+        return any(((v != 0) & (np.abs(v) < np.sqrt(np.finfo(v.dtype).tiny))).any() for v in self.reals())
+
+    def has_huge_integers(self):
+        return any(v is not None and v.dtype.kind in "iu" and (np.abs(v.astype(np.float64)) >= 2.0**24).any() for v in self.inputs)
+
+    def is_refused(self):
+        """Named, with exit code 3."""
+        return self.problem.startswith("exit 3") and "no kernel" in self.problem
+
+    def text(self, name, otherwise=""):
+        value = self.attributes.get(name, otherwise)
+        return value.decode() if isinstance(value, bytes) else value
+
+
+@dataclass
+class Entry:
+    ops: str
+    when: Callable[[Case], bool]
+    reason: str
+    right: Optional[Callable[[Case], list]] = None  # by the definition; outputs of None are not asked
+
+    def excuses(self, case):
+        if case.op not in self.ops.split() or not self.when(case):
+            return False
+        if self.right is None:
+            return True
+        with np.errstate(all="ignore"):
+            wanted = self.right(case)
+        if case.got is None:
+            return False
+        return all(w is None or compare.difference(g, np.asarray(w).astype(g.dtype), compare.TIGHT) is None for g, w in zip(case.got, wanted))
+
+
+def axes_of(case):
+    """Of a reduction, by attribute or input."""
+    axes = case.attributes.get("axes")
+    if axes is None and len(case.inputs) > 1 and case.inputs[1] is not None:
+        axes = [int(a) for a in case.inputs[1]]
+    if axes is None and case.attributes.get("noop_with_empty_axes"):
+        return ()
+    return tuple(axes) if axes else None
+
+
+def reduced(function):
+    return lambda c: [function(c.inputs[0], axis=axes_of(c), keepdims=bool(c.attributes.get("keepdims", 1)))]
+
+
+def placed(function):
+    """ArgMax and ArgMin, the first of equal ones; NumPy takes NaN for the largest and the least."""
+    def right(c):
+        x, axis = c.inputs[0], c.attributes.get("axis", 0)
+        if c.attributes.get("select_last_index", 0):
+            found = x.shape[axis] - 1 - function(np.flip(x, axis), axis=axis)
+        else:
+            found = function(x, axis=axis)
+        return [np.expand_dims(found, axis) if c.attributes.get("keepdims", 1) else found]
+    return right
+
+
+def log_softmax(c):
+    """Rows as opset 13 has them."""
+    x = c.inputs[0].astype(np.float64)
+    axis = c.attributes.get("axis", -1 if c.opset >= 13 else 1)
+    shape = x.shape
+    if c.opset < 13:
+        x = x.reshape(int(np.prod(shape[:axis])), -1) if axis else x.reshape(1, -1)
+        axis = 1
+    rest = x - x.max(axis=axis, keepdims=True)
+    return [(rest - np.log(np.exp(rest).sum(axis=axis, keepdims=True))).reshape(shape)]
+
+
+def instance_norm(c):
+    x, scale, bias = (v.astype(np.float64) for v in c.inputs[:3])
+    over = tuple(range(2, x.ndim))
+    spread = lambda v: v.reshape(-1, *[1] * (x.ndim - 2))
+    mean, variance = x.mean(over, keepdims=True), x.var(over, keepdims=True)
+    return [spread(scale) * (x - mean) / np.sqrt(variance + c.attributes.get("epsilon", 1e-5)) + spread(bias)]
+
+
+def mean_variance(c):
+    x, axes = c.inputs[0].astype(np.float64), tuple(c.attributes.get("axes", (0, 2, 3)))
+    return [(x - x.mean(axes, keepdims=True)) / (x.std(axes, keepdims=True) + 1e-9)]
+
+
+ENTRIES = [
+    Entry("SoftmaxCrossEntropyLoss NegativeLogLikelihoodLoss", Case.is_refused, "losses of training have no kernel: refused by name"),
+    Entry("Unique", Case.is_refused, "unique rows have no kernel: refused by name"),
+    Entry("ReduceMax", Case.has_nan, "the largest of NaN: ONNX Runtime skips it or not with the processor's vectors; NumPy gives NaN", reduced(np.max)),
+    Entry("ReduceMin", Case.has_nan, "the least of NaN: as the largest", reduced(np.min)),
+    Entry("ArgMax", Case.has_nan, "the place of NaN: ONNX Runtime's comparisons with NaN are false; NumPy takes it for the largest", placed(np.argmax)),
+    Entry("ArgMin", Case.has_nan, "the place of NaN: as of the largest", placed(np.argmin)),
+    Entry("TopK Unique", Case.has_nan, "the order of NaN is not defined"),
+    Entry("MaxPool GlobalMaxPool MaxRoiPool", Case.has_nan, "the largest of a window with NaN is not defined; ONNX Runtime skips NaN"),
+    Entry("LogSoftmax", Case.has_special, "ONNX Runtime takes rows with infinities apart in float64", log_softmax),
+    Entry("QuantizeLinear QDQ DynamicQuantizeLinear com.microsoft.QuantizeLinear", Case.has_nan, "the code of NaN is not defined"),
+    Entry("DynamicQuantizeLinear", Case.has_special, "a scale from infinity is not defined"),
+    Entry("LRN", Case.has_special, "ONNX Runtime's sliding sums add squares and take them away again: infinity less infinity"),
+    Entry("DFT STFT GridSample Resize Upsample RoiAlign DeformConv", Case.has_special, "weights of zero times infinity: terms that another order of sums leaves out"),
+    Entry("LayerNormalization InstanceNormalization GroupNormalization RMSNormalization MeanVarianceNormalization BatchNormalization LpNormalization", Case.has_special,
+          "infinity less infinity, in one order of the formula alone"),
+    Entry("RNN GRU LSTM", Case.has_special, "ONNX Runtime's activations clamp what they read, NaN too"),
+    Entry("LpNormalization", Case.has_tiny, "a norm below the least number: ONNX Runtime gives 0 for it, the definition 0 divided by 0 or the quotient"),
+    Entry("InstanceNormalization", lambda c: True, "ONNX Runtime folds the mean into the bias, which cancels", instance_norm),
+    Entry("MeanVarianceNormalization", lambda c: True, "ONNX Runtime's variance is a difference of squares, which may be below zero", mean_variance),
+    Entry("Clip", lambda c: any(np.isinf(v).any() for v in c.reals()), "a bound that is not given is the last number of the type by ONNX's text, none by its reference"),
+    Entry("Shrink", Case.has_huge_integers, "integers less a real, beyond what either holds"),
+    Entry("Slice", lambda c: any(v is not None and v.dtype == np.int64 and (v == 2**31 - 1).any() for v in c.inputs[2:3]) and len(c.inputs) > 4 and (c.inputs[4] < 0).any(),
+          "ONNX Runtime takes the largest integer for the beginning where the step is negative; ONNX's text clamps it to the end"),
+]
+
+
+def excuse(case):
+    """The entry that explains a difference, or None."""
+    return next((entry for entry in ENTRIES if entry.excuses(case)), None)
