@@ -189,7 +189,9 @@ Result<infer::TypedModel> typedModel(const session::Session &session, infer::Sha
     infer::KnownShapes known = infer::variableShapes(model.graph, shapes);
     for (const auto &[name, shape] : session.inputShapes())
         known.insert_or_assign(name, shape);
-    auto typed = profile::typedModel(model, known, policy, progress(stop));
+    // Loops that are long are not run for the shapes behind them: their costs stay open.
+    constexpr interpret::RunLimits kLimits{1000, std::size_t{64} << 20};
+    auto typed = profile::typedModel(model, known, policy, progress(stop), {}, kLimits);
     if (typed.ok() || typed.error().code == Errc::Cancelled)
         return typed;
     return mixed::typedAsStored(model, std::move(shapes), policy);

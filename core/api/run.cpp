@@ -3,6 +3,7 @@
 #include "core/api/inside.h"
 #include "core/backends/backends.h"
 #include "core/base/share_work.h"
+#include "core/interpret/fed_types.h"
 #include "core/interpret/interpreter.h"
 #include "core/jobs/run.h"
 #include "core/tensor/elements.h"
@@ -86,6 +87,7 @@ Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inp
         interpret::Feed feed;
         for (const Array &array : inputs) {
             HALFTONE_TRY(feed[array.name], tensorOf(array));
+            HALFTONE_CHECK(interpret::checkFedType(source.graph, array.name, feed[array.name].dtype()));
         }
         interpret::RunOptions how;
         how.progress = progressOf(progress);

@@ -19,6 +19,11 @@ FusedFacts Dialect::fusedFacts(const graph::NodeDef &) const
     return {};
 }
 
+tensor::Shape Dialect::declaredHead(const graph::Graph &, std::size_t) const
+{
+    return {};
+}
+
 tensor::Shape Dialect::filledShape(const graph::Graph &, const graph::NodeDef &) const
 {
     return {};

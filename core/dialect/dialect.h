@@ -180,6 +180,8 @@ public:
     // --- what a format may have beyond; null: it has not
     virtual const QuantizedForms *quantizedForms() const { return nullptr; }
     virtual const Arithmetic *arithmetic() const { return nullptr; }
+    /// What `graph` says of the shape that a head of it has; without rank where it says nothing.
+    virtual tensor::Shape declaredHead(const graph::Graph &graph, std::size_t head) const;
 };
 
 /// How many outputs a node has, hidden ones and those that its format names included. `info`: of its operator, or null.

@@ -8,10 +8,12 @@
 #include "core/kernels/buffer.h"
 #include "core/kernels/same_operation.h"
 #include "core/ops/close_shapes.h"
+#include "core/ops/cost.h"
 #include "core/ops/infer_shape.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace halftone::interpret {
@@ -51,6 +53,21 @@ std::size_t bytesOf(std::span<const Tensor> values)
     for (const Tensor &value : values)
         bytes += value.bytes().size();
     return bytes;
+}
+
+/// fails: Unsupported for so many operations that they would take days.
+Result<void> checkWork(const kernels::Operation &operation)
+{
+    constexpr double kMostFlops = 1e15;
+    std::array<std::vector<Shape>, 2> shapes;
+    for (std::size_t side = 0; side < 2; ++side)
+        for (const kernels::TensorDesc &desc : side == 0 ? operation.inputs : operation.outputs)
+            shapes[side].push_back(desc.shape);
+    const auto flops = ops::flops(operation.op, shapes[0], shapes[1]);
+    if (!flops || *flops <= kMostFlops)
+        return {};
+    return unsupported({}, operation.opName + " of more than 1e15 floating-point operations",
+                       "at most as many, which already take hours");
 }
 
 Result<Tensor> zeros(const kernels::TensorDesc &desc)
@@ -231,6 +248,8 @@ Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, kernels::Operati
     for (Prepared &prepared : kept)
         if (kernels::areSame(prepared.operation, operation))
             return &prepared;
+    if (auto bounded = checkWork(operation); !bounded.ok())
+        return atNode(id, std::move(bounded).error());
     Error refusal = unsupported({}, "no backend");
     for (const auto &backend : m_backends) {
         auto kernel = backend->prepare(operation);
@@ -307,6 +326,7 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
         if (operation.outputs.empty())
             return unsupported({}, operation.opName + " gives an output of open shape");
     }
+    HALFTONE_CHECK(checkBytes(operation.outputs, options.limits));
     std::vector<kernels::Buffer> buffers;
     std::vector<std::byte *> to;
     for (const kernels::TensorDesc &desc : operation.outputs) {
@@ -327,6 +347,23 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
     for (kernels::Buffer &buffer : buffers)
         outputs.push_back(std::move(buffer.tensor));
     return outputs;
+}
+
+/// fails: what a node of a body gives passes the limit.
+Result<void> GraphRunner::checkBytes(std::span<const kernels::TensorDesc> outputs,
+                                     const RunLimits &limits) const
+{
+    if (m_depth == 0 || limits.bodyBytes == 0)
+        return {};
+    std::size_t bytes = 0;
+    for (const kernels::TensorDesc &desc : outputs) {
+        HALFTONE_TRY(const std::size_t own, kernels::checkedBytes(desc));
+        bytes += own;
+    }
+    if (bytes > limits.bodyBytes)
+        return unsupported({}, std::to_string(bytes) + " bytes in a body",
+                           "at most " + std::to_string(limits.bodyBytes) + " where only shapes are sought");
+    return {};
 }
 
 void GraphRunner::skipVariables(State &state) const

@@ -101,6 +101,7 @@ private:
     Result<std::vector<tensor::Tensor>> runKernel(graph::NodeId id, const State &state,
                                                   std::span<const tensor::Tensor> inputs,
                                                   const RunOptions &options, std::string_view &kernel);
+    Result<void> checkBytes(std::span<const kernels::TensorDesc> outputs, const RunLimits &limits) const;
     void skipVariables(State &state) const;
     void release(graph::NodeId id, State &state) const;
 

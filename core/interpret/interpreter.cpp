@@ -272,9 +272,9 @@ std::size_t Execution::scratchBytes() const
     return m_inside->runner.scratchBytes(m_inside->state);
 }
 
-Result<NodeValue> Execution::step(const Progress &progress)
+Result<NodeValue> Execution::step(const Progress &progress, const RunLimits &limits)
 {
-    return m_inside->runner.step(m_inside->state, {{}, progress});
+    return m_inside->runner.step(m_inside->state, {{}, progress, limits});
 }
 
 void Execution::give(std::vector<Tensor> outputs)

@@ -6,6 +6,8 @@
 #include "core/kernels/backend.h"
 #include "core/tensor/tensor.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -30,11 +32,19 @@ struct NodeValue
     std::string_view kernel; ///< "reference", …; the operator's own name for a node that runs its bodies
 };
 
+/// What a run may take that only looks for shapes; 0: no such limit.
+struct RunLimits
+{
+    std::int64_t steps = 0; ///< of one loop
+    std::size_t bodyBytes = 0; ///< of what one node of a body gives
+};
+
 struct RunOptions
 {
     /// Called after every node, in the order of execution; an error stops the run.
     std::function<Result<void>(const NodeValue &)> tap;
     Progress progress;
+    RunLimits limits = {}; ///< fails: Unsupported where one is passed
 };
 
 /// A run that goes node by node at the caller's pace, and may be forked. Good as long as its Interpreter lives and is not
@@ -59,7 +69,7 @@ public:
     /// makes into the order that it computes in, as float32. Those of open shapes are not counted.
     std::size_t scratchBytes() const;
     /// fails: as Interpreter::run.
-    Result<NodeValue> step(const Progress &progress = {});
+    Result<NodeValue> step(const Progress &progress = {}, const RunLimits &limits = {});
     /// Takes these for what step() would compute. Needs: of the types and shapes that outputsOf(node()) tells.
     void give(std::vector<tensor::Tensor> outputs);
     /// The heads' values, in order. Needs: done

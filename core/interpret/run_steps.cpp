@@ -1,5 +1,7 @@
 #include "core/interpret/run_steps.h"
 
+#include "core/base/memory.h"
+#include "core/dialect/dialect.h"
 #include "core/kernels/buffer.h"
 #include "core/ops/shape_slots.h"
 #include "core/tensor/elements.h"
@@ -20,16 +22,24 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-/// An output of no step: extents that are not known are 0 as well.
-Result<Tensor> emptyStack(const TensorDesc &known, const BoundBody::Stack &stack)
+/// An output of no step. What is not known of it is as the body declares it; extents that nobody tells are 0 as well.
+/// declared  of one step
+Result<Tensor> emptyStack(const TensorDesc &known, const Shape &declared, const BoundBody::Stack &stack)
 {
     std::vector<std::int64_t> dims{0};
-    if (known.shape.hasRank()) {
-        dims.assign(known.shape.dims().begin(), known.shape.dims().end());
-        std::ranges::replace_if(
-            dims, [](std::int64_t extent) { return extent < 0; }, 0);
-        HALFTONE_TRY(const std::size_t at, ops::resolveAxis(stack.axis, dims.size()));
-        dims[at] = 0;
+    const bool isDeclared
+        = declared.hasRank() && (!known.shape.hasRank() || known.shape.rank() == declared.rank() + 1);
+    if (known.shape.hasRank() || isDeclared) {
+        const std::size_t rank = known.shape.hasRank() ? known.shape.rank() : declared.rank() + 1;
+        HALFTONE_TRY(const std::size_t at, ops::resolveAxis(stack.axis, rank));
+        dims.assign(rank, 0);
+        for (std::size_t k = 0; k < rank; ++k) {
+            if (k == at)
+                continue;
+            const std::int64_t own = known.shape.hasRank() ? known.shape[k] : Shape::kUnknown;
+            const std::int64_t written = isDeclared ? declared[k < at ? k : k - 1] : Shape::kUnknown;
+            dims[k] = std::max<std::int64_t>(own >= 0 ? own : written, 0);
+        }
     }
     HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({known.dtype, Shape(std::move(dims))}));
     return buffer.tensor;
@@ -101,13 +111,39 @@ public:
             const std::size_t output = results.size();
             const BoundBody::Stack stack = m_body.bound->stackOf(output);
             HALFTONE_TRY(Tensor result,
-                         parts.empty() ? emptyStack(known[output], stack) : stacked(parts, stack, extent));
+                         parts.empty() ? emptyStack(known[output], declaredOf(output), stack)
+                                       : stacked(parts, stack, extent));
             results.push_back(std::move(result));
         }
         return results;
     }
 
+    /// fails: what `steps` steps like the first one stack up to does not fit into memory.
+    Result<void> checkRoom(std::int64_t steps) const
+    {
+        for (const std::vector<Tensor> &parts : m_parts) {
+            if (parts.empty())
+                continue;
+            const Shape &part = parts.front().shape();
+            std::vector<std::int64_t> dims{steps};
+            dims.insert(dims.end(), part.dims().begin(), part.dims().end());
+            const TensorDesc whole{parts.front().dtype(), Shape(std::move(dims))};
+            HALFTONE_TRY(const std::size_t bytes, kernels::checkedBytes(whole));
+            const std::uint64_t kept = static_cast<std::uint64_t>(steps) * sizeof(Tensor);
+            if (bytes + kept >= kLargeRequest)
+                HALFTONE_CHECK(halftone::checkRoom(
+                    bytes + kept, "what " + std::to_string(steps) + " steps of a loop give"));
+        }
+        return {};
+    }
+
 private:
+    Shape declaredOf(std::size_t output) const
+    {
+        const graph::Graph &body = *m_body.bound->graph;
+        return dialect::of(body).declaredHead(body, m_body.bound->firstHead + output);
+    }
+
     const Body &m_body;
     const BodyBinding &m_binding;
     std::vector<Tensor> m_inputs;
@@ -123,6 +159,47 @@ Result<std::int64_t> wholeNumber(const Tensor &tensor)
     std::int64_t value = 0;
     std::memcpy(&value, tensor.bytes().data(), sizeof value);
     return value;
+}
+
+constexpr double kMostNodeRuns = 1e10; ///< hours
+constexpr std::int64_t kStepsBetweenChecks = 65536; ///< of memory, where nothing tells how many there will be
+
+/// fails: Unsupported for so many steps of the body that they would never end, or more than a limit.
+Result<void> checkSteps(const Body &body, std::int64_t steps, const RunLimits &limits)
+{
+    const auto nodes = static_cast<double>(std::max<std::size_t>(body.bound->graph->nodeCount(), 1));
+    const bool isBeyond = limits.steps > 0 && steps > limits.steps;
+    if (!isBeyond && static_cast<double>(steps) * nodes <= kMostNodeRuns)
+        return {};
+    const auto most = isBeyond ? limits.steps : static_cast<std::int64_t>(kMostNodeRuns / nodes);
+    return unsupported({}, "a loop of " + std::to_string(steps) + " steps",
+                       "at most " + std::to_string(most)
+                           + (isBeyond ? " where only shapes are sought" : ", which already take hours"));
+}
+
+/// Whether the body hands on the condition that it is given, or says that it is always true: all steps are taken then.
+bool alwaysGoesOn(const BoundBody &bound)
+{
+    const graph::Graph &body = *bound.graph;
+    if (bound.firstHead == 0 || body.heads().empty())
+        return false;
+    graph::Entry from = body.heads()[0];
+    while (!body.isVariable(from.node)) {
+        const graph::NodeDef &node = body.node(from.node);
+        const auto held = dialect::of(body).constantOf(node);
+        if (held.ok() && held.value()) {
+            const auto isHeldTrue = isTrue({*held.value()});
+            return isHeldTrue.ok() && isHeldTrue.value();
+        }
+        const auto op = dialect::of(body).readKind(node);
+        const auto *unary = op.ok() ? op.value().getIf<ops::Unary>() : nullptr;
+        if (unary == nullptr || unary->kind != ops::UnaryKind::Identity || body.inputs(from.node).size() != 1)
+            return false;
+        from = body.inputs(from.node)[0];
+    }
+    return std::ranges::any_of(bound.given, [&from](const BoundBody::Given &given) {
+        return given.variable == from.node && !given.isStep;
+    });
 }
 
 /// As many as every sliced input has along its axis.
@@ -152,9 +229,13 @@ Result<std::vector<Tensor>> scanned(const Body &body, const BodyBinding &binding
         return badInput({}, "a body that reads nothing of what is walked through", "a number of steps");
     if (steps < 0 || steps > extent)
         steps = extent;
+    HALFTONE_CHECK(checkSteps(body, steps, options.limits));
     Steps taken(body, binding, std::move(inputs));
-    for (std::int64_t step = 0; step < steps; ++step)
+    for (std::int64_t step = 0; step < steps; ++step) {
         HALFTONE_CHECK(taken.take(step, steps, options, true));
+        if (step == 0)
+            HALFTONE_CHECK(taken.checkRoom(extent));
+    }
     return taken.results(known, extent);
 }
 
@@ -232,11 +313,20 @@ Result<std::vector<Tensor>> runLoop(const Body &body, const BodyBinding &binding
     if (binding.firstCondition) {
         HALFTONE_TRY(goesOn, isTrue({inputs[*binding.firstCondition]}));
     }
+    const bool isCounted = alwaysGoesOn(*body.bound); // else the trip count is often the largest there is
+    if (goesOn && isCounted)
+        HALFTONE_CHECK(checkSteps(body, most, options.limits));
     Steps taken(body, binding, std::move(inputs));
     std::int64_t step = 0;
     for (; step < most && goesOn; ++step) {
         HALFTONE_TRY(const std::vector<Tensor> condition, taken.take(step, most, options, goesOn));
         HALFTONE_TRY(goesOn, isTrue(condition));
+        if (isCounted && step == 0)
+            HALFTONE_CHECK(taken.checkRoom(most));
+        if (!isCounted && step % kStepsBetweenChecks == kStepsBetweenChecks - 1)
+            HALFTONE_CHECK(taken.checkRoom(step));
+        if (!isCounted && options.limits.steps > 0 && step >= options.limits.steps)
+            HALFTONE_CHECK(checkSteps(body, step + 1, options.limits));
     }
     return taken.results(known, step);
 }

@@ -7,6 +7,7 @@
 #include "core/base/share_work.h"
 #include "core/jobs/batch_walk.h"
 #include "core/jobs/compare_parts.h"
+#include "core/profile/layer_rows.h"
 
 #include <algorithm>
 #include <atomic>
@@ -232,7 +233,19 @@ Result<std::size_t> neededBytes(const profile::ComparedModels &models, const Exa
         values += run.peakBytes();
         scratch = std::max(scratch, run.scratchBytes());
     }
-    return std::max<std::size_t>(values + scratch, 1);
+    const std::size_t figures = profile::LayerRows(models.reference.graph).bytes(options.settings.isolated);
+    return std::max<std::size_t>(values + scratch + figures, 1);
+}
+
+/// Kernels that are kept, without the weights that they pack: about 25 kB each, as measured on oneDNN's.
+std::size_t kernelBytes(const profile::ComparedModels &models)
+{
+    constexpr std::size_t kEach = 25'000;
+    std::size_t nodes = 0;
+    for (const graph::Model *const model : {&models.reference, &models.other})
+        for (graph::NodeId id = 0; id < model->graph.nodeCount(); ++id)
+            nodes += model->graph.isVariable(id) ? 0 : 1;
+    return nodes * kEach;
 }
 
 /// Parameters where kernels can read them; what both models have is copied once. Gives the bytes of that.
@@ -270,23 +283,25 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
     HALFTONE_TRY(const std::size_t shared, makeReadable(readable));
     const std::size_t memory = options.settings.memoryLimit;
     const std::size_t packed = packedBytes(readable.reference) + packedBytes(readable.other);
+    const std::size_t kernels = kernelBytes(readable); // of each worker
     HALFTONE_TRY(const std::size_t each, neededBytes(readable, source, batches, options));
     if (each > memory)
         return noRoom(memory, "one example", each);
     const std::size_t most = std::min({threads, batches.count, kMostSideBySide});
-    const auto heldBy = [&](std::size_t bytes) { return std::min(bytes / each, most); };
-    // Packed weights are not worth having fewer workers for.
-    bool keepsKernels
-        = packed < memory / 2 && heldBy(memory - packed) >= std::max<std::size_t>(heldBy(memory), 1);
+    const auto heldBy
+        = [&](std::size_t bytes, std::size_t kept) { return std::min(bytes / (each + kept), most); };
+    // Kernels and packed weights are not worth having fewer workers for.
+    bool keepsKernels = packed < memory / 2
+        && heldBy(memory - packed, kernels) >= std::max<std::size_t>(heldBy(memory, 0), 1);
     std::optional<FrugalMemory> frugal;
-    for (std::size_t workers = keepsKernels ? heldBy(memory - packed) : most; workers > 0;) {
+    for (std::size_t workers = keepsKernels ? heldBy(memory - packed, kernels) : most; workers > 0;) {
         // The C library keeps up to as much again of large buffers.
         if (!frugal && (!keepsKernels || memory - packed < 2 * workers * each))
             frugal.emplace();
         EachComparison comparison(readable, shared, each, source, batches, task, options, interim);
-        HALFTONE_TRY(
-            const bool hadRoom,
-            comparison.run(workers, keepsKernels ? memory - packed : memory, keepsKernels, progress));
+        HALFTONE_TRY(const bool hadRoom,
+                     comparison.run(workers, keepsKernels ? memory - packed - workers * kernels : memory,
+                                    keepsKernels, progress));
         if (hadRoom) {
             comparison.tell(outcome);
             outcome.packedBytes = keepsKernels ? packed : 0;

@@ -2,11 +2,13 @@
 
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/interpret/fed_types.h"
 #include "core/io/arrays/npz.h"
 #include "core/io/pictures/picture.h"
 #include "core/io/pictures/preprocess.h"
 #include "core/jobs/fixed_batch.h"
 #include "core/kernels/join.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -57,6 +59,13 @@ Result<void> keepFirst(std::vector<std::int64_t> &labels, std::size_t examples)
     return {};
 }
 
+Tensor inType(const Tensor &values, tensor::DType type)
+{
+    std::vector<std::byte> bytes(values.elementCount() * tensor::sizeOf(type));
+    tensor::convert(values.dtype(), values.bytes().data(), values.elementCount(), type, bytes.data());
+    return Tensor::owning(type, values.shape(), std::move(bytes));
+}
+
 /// How pictures become inputs.
 std::string rulesPath(const ExampleOptions &options, const std::string &modelPath)
 {
@@ -79,6 +88,9 @@ public:
                 HALFTONE_TRY(io::Labels labels, io::readLabels(options.inputs));
                 source->m_labels = std::move(labels.classes);
             } else if (isInput) {
+                if (auto fits = interpret::checkFedType(model.graph, array.name, array.tensor.dtype());
+                    !fits.ok())
+                    return inFile(std::move(fits).error(), options.inputs);
                 source->m_arrays.push_back(std::move(array));
             } else {
                 return inFile(noSuchInput(array.name, model, modelPath), options.inputs);
@@ -151,6 +163,7 @@ public:
         if (!variableNames(graph).contains(source->m_rules.input))
             return inFile(badInput("inputs.name", '"' + source->m_rules.input + '"', "an input of the model"),
                           path);
+        source->m_type = interpret::declaredInputType(graph, source->m_rules.input);
         source->m_folder = options.inputs;
         HALFTONE_TRY(source->m_files, io::picturesIn(options.inputs));
         if (!options.labels.empty())
@@ -183,6 +196,8 @@ public:
             return inFile(orElse(badInput({}, "pictures of different sizes in one batch", "one size"),
                                  Field::Batch, "1"),
                           m_folder);
+        if (m_type != tensor::DType::Unknown && m_type != joined.value().dtype())
+            return interpret::Feed{{m_rules.input, inType(joined.value(), m_type)}};
         return interpret::Feed{{m_rules.input, std::move(joined).value()}};
     }
 
@@ -205,6 +220,7 @@ private:
 
     std::string m_folder;
     io::Preprocess m_rules;
+    tensor::DType m_type = tensor::DType::Unknown; ///< that the model declares for its input
 };
 
 } // namespace

@@ -90,16 +90,17 @@ CalibrationShard readCalibration(StatisticsReader &from)
     return shard;
 }
 
-void write(const std::optional<tensor::ErrorParts> &parts, StatisticsWriter &to)
+void write(const std::optional<profile::StoredErrors> &errors, StatisticsWriter &to)
 {
-    to.number(static_cast<std::uint8_t>(parts ? 1 : 0));
-    if (parts)
-        to.errors(*parts);
+    to.number(static_cast<std::uint8_t>(errors ? 1 : 0));
+    if (errors)
+        to.errors(errors->parts());
 }
 
-std::optional<tensor::ErrorParts> readErrors(StatisticsReader &from)
+std::optional<profile::StoredErrors> readErrors(StatisticsReader &from)
 {
-    return from.flag("whether there are errors") ? std::optional(from.errors()) : std::nullopt;
+    return from.flag("whether there are errors") ? std::optional(profile::StoredErrors(from.errors()))
+                                                 : std::nullopt;
 }
 
 void write(const AccuracyHits &hits, StatisticsWriter &to)

@@ -86,69 +86,209 @@ void TypeCut::layOut()
     }
 }
 
-/// How far each vertex is from 16 bit over arcs with capacity, as far as that matters: of those no nearer than float32 is, nothing is
-/// said. false when float32 is out of reach.
-bool TypeCut::findLevels()
-{
-    m_level.assign(m_vertices, -1);
-    m_level[kHalf] = 0;
-    m_reached.assign(1, kHalf);
-    for (std::size_t k = 0; k < m_reached.size(); ++k) {
-        const Term from = m_reached[k];
-        const std::int32_t level = m_level[from] + 1;
-        for (std::uint32_t arc = m_first[from]; arc < m_first[from + 1]; ++arc) {
-            const Term to = m_arcs[arc].to;
-            if (m_arcs[arc].capacity == 0 || m_level[to] >= 0)
-                continue;
-            m_level[to] = level;
-            if (to == kFloat32)
-                return true;
-            m_reached.push_back(to);
-        }
-    }
-    return false;
-}
+namespace {
 
-/// Fills shortest paths until none is left, from their end on: what does not lead there is not looked at. The path is kept by hand,
-/// since chains may be longer than the stack is deep.
-void TypeCut::block()
+/// A largest flow from 16 bit to float32: what the one end can give is put on the graph at once and pushed on from the vertex that is furthest
+/// from the other end (Goldberg and Tarjan 1988, highest labels first), so that what many nodes of a long chain give travels
+/// together. Paths one by one are as long as the chain, which makes their time quadratic. What does not arrive goes back.
+template <class Arc>
+class Flow
 {
-    std::vector<std::uint32_t> next = m_first;
-    std::vector<std::uint32_t> path; // arcs against the flow
-    Term at = kFloat32;
-    while (true) {
-        if (at == kHalf) {
-            std::int64_t flow = kNever;
-            for (const std::uint32_t arc : path)
-                flow = std::min(flow, m_arcs[m_arcs[arc].twin].capacity);
-            std::size_t full = path.size();
-            for (std::size_t k = path.size(); k-- > 0;) {
-                Arc &back = m_arcs[path[k]];
-                Arc &forth = m_arcs[back.twin];
-                forth.capacity -= flow;
-                back.capacity += flow;
-                full = forth.capacity == 0 ? k : full;
-            }
-            at = m_arcs[m_arcs[path[full]].twin].to;
-            path.resize(full);
-            continue;
-        }
-        std::uint32_t &arc = next[at];
-        while (arc < m_first[at + 1]
-               && (m_level[m_arcs[arc].to] != m_level[at] - 1 || m_arcs[m_arcs[arc].twin].capacity == 0))
-            ++arc;
-        if (arc < m_first[at + 1]) {
-            path.push_back(arc);
-            at = m_arcs[arc].to;
-            continue;
-        }
-        if (path.empty())
-            return;
-        at = m_arcs[m_arcs[path.back()].twin].to;
-        path.pop_back();
-        ++next[at];
+public:
+    using Term = TypeCut::Term;
+
+    Flow(const std::vector<std::uint32_t> &first, std::vector<Arc> &arcs)
+        : m_first(first)
+        , m_arcs(arcs)
+        , m_count(static_cast<std::uint32_t>(first.size() - 1))
+        , m_excess(m_count, 0)
+        , m_height(m_count, m_count)
+        , m_next(m_count, 0)
+        , m_levels(m_count + 1)
+        , m_neighbours(m_count)
+    {
     }
-}
+
+    void fill()
+    {
+        giveAll();
+        sendTo(TypeCut::kFloat32);
+        sendTo(TypeCut::kHalf);
+    }
+
+private:
+    /// Fills the arcs away from 16 bit, those that must not be cut with no more than all others together can carry.
+    void giveAll()
+    {
+        std::int64_t all = 1;
+        for (const Arc &arc : m_arcs)
+            all += arc.capacity < kNever ? arc.capacity : 0;
+        for (std::uint32_t arc = m_first[TypeCut::kHalf]; arc < m_first[TypeCut::kHalf + 1]; ++arc)
+            carry(arc, TypeCut::kHalf, std::min(m_arcs[arc].capacity, all));
+    }
+
+    void carry(std::uint32_t arc, Term from, std::int64_t flow)
+    {
+        m_arcs[arc].capacity -= flow;
+        m_arcs[m_arcs[arc].twin].capacity += flow;
+        m_excess[from] -= flow;
+        m_excess[m_arcs[arc].to] += flow;
+    }
+
+    bool isEnd(Term vertex) const { return vertex == TypeCut::kHalf || vertex == TypeCut::kFloat32; }
+
+    /// Sends on what vertices hold as far as that end can be reached.
+    void sendTo(Term end)
+    {
+        measure(end);
+        while (m_highest > 0) {
+            Level &level = m_levels[m_highest];
+            if (level.active.empty()) {
+                --m_highest;
+                continue;
+            }
+            const Term at = level.active.back();
+            level.active.pop_back();
+            if (m_height[at] == m_highest && m_excess[at] > 0)
+                discharge(at);
+            if (m_lifted >= m_count) {
+                measure(end);
+                m_lifted = 0;
+            }
+        }
+    }
+
+    /// Heights are distances to the end over arcs that can carry more; `m_count` where it is out of reach.
+    void measure(Term end)
+    {
+        for (std::uint32_t height = 0; height <= m_top; ++height)
+            m_levels[height] = {};
+        m_top = m_highest = 0;
+        m_height.assign(m_count, m_count);
+        std::copy_n(m_first.begin(), m_count, m_next.begin());
+        m_height[end] = 0;
+        m_reached.assign(1, end);
+        for (std::size_t k = 0; k < m_reached.size(); ++k) {
+            const Term at = m_reached[k];
+            for (std::uint32_t arc = m_first[at]; arc < m_first[at + 1]; ++arc) {
+                const Term from = m_arcs[arc].to;
+                if (isEnd(from) || m_height[from] < m_count || m_arcs[m_arcs[arc].twin].capacity == 0)
+                    continue;
+                enter(from, m_height[at] + 1);
+                m_reached.push_back(from);
+                activate(from);
+            }
+        }
+    }
+
+    void activate(Term vertex)
+    {
+        const std::uint32_t height = m_height[vertex];
+        if (isEnd(vertex) || height >= m_count || m_excess[vertex] <= 0)
+            return;
+        m_levels[height].active.push_back(vertex);
+        m_highest = std::max(m_highest, height);
+    }
+
+    /// Among the vertices of that height.
+    void enter(Term vertex, std::uint32_t height)
+    {
+        m_height[vertex] = height;
+        m_top = std::max(m_top, height);
+        Term &first = m_levels[height].first;
+        m_neighbours[vertex] = {kNone, first};
+        if (first != kNone)
+            m_neighbours[first].before = vertex;
+        first = vertex;
+    }
+
+    void leave(Term vertex)
+    {
+        const Neighbours &own = m_neighbours[vertex];
+        if (own.before == kNone)
+            m_levels[m_height[vertex]].first = own.behind;
+        else
+            m_neighbours[own.before].behind = own.behind;
+        if (own.behind != kNone)
+            m_neighbours[own.behind].before = own.before;
+    }
+
+    void discharge(Term at)
+    {
+        while (m_excess[at] > 0 && m_height[at] < m_count) {
+            std::uint32_t &arc = m_next[at];
+            for (; arc < m_first[at + 1]; ++arc) {
+                const Term to = m_arcs[arc].to;
+                if (m_arcs[arc].capacity == 0 || m_height[at] != m_height[to] + 1)
+                    continue;
+                const bool wasEmpty = m_excess[to] <= 0;
+                carry(arc, at, std::min(m_excess[at], m_arcs[arc].capacity));
+                if (wasEmpty)
+                    activate(to);
+                if (m_excess[at] == 0)
+                    return;
+            }
+            lift(at);
+        }
+    }
+
+    /// To one more than its lowest neighbour that it can send to.
+    void lift(Term at)
+    {
+        const std::uint32_t before = m_height[at];
+        std::uint32_t height = m_count;
+        for (std::uint32_t arc = m_first[at]; arc < m_first[at + 1]; ++arc)
+            if (m_arcs[arc].capacity > 0)
+                height = std::min(height, m_height[m_arcs[arc].to] + 1);
+        ++m_lifted;
+        m_next[at] = m_first[at];
+        leave(at);
+        m_height[at] = m_count;
+        if (height < m_count)
+            enter(at, height);
+        if (m_levels[before].first == kNone)
+            cutOff(before);
+    }
+
+    /// What lies above a height that no vertex has any more cannot reach the end.
+    void cutOff(std::uint32_t empty)
+    {
+        for (std::uint32_t height = empty + 1; height <= m_top; ++height) {
+            for (Term vertex = m_levels[height].first; vertex != kNone; vertex = m_neighbours[vertex].behind)
+                m_height[vertex] = m_count;
+            m_levels[height] = {};
+        }
+        m_top = empty;
+        m_highest = std::min(m_highest, m_top);
+    }
+
+    static constexpr Term kNone = std::numeric_limits<Term>::max();
+    struct Level
+    {
+        Term first = kNone; ///< of the vertices of that height
+        std::vector<Term> active{}; ///< those of them with an excess
+    };
+    struct Neighbours
+    {
+        Term before = kNone;
+        Term behind = kNone;
+    };
+
+    const std::vector<std::uint32_t> &m_first;
+    std::vector<Arc> &m_arcs;
+    std::uint32_t m_count; ///< of vertices
+    std::vector<std::int64_t> m_excess; ///< what has come and not gone on
+    std::vector<std::uint32_t> m_height;
+    std::vector<std::uint32_t> m_next; ///< by vertex: the arc to look at
+    std::vector<Level> m_levels; ///< by height
+    std::vector<Neighbours> m_neighbours; ///< by vertex: others of its height
+    std::vector<Term> m_reached; ///< scratch
+    std::uint32_t m_top = 0; ///< no vertex below m_count is higher
+    std::uint32_t m_highest = 0; ///< nor one with an excess than this
+    std::uint32_t m_lifted = 0; ///< so many times since heights were measured
+};
+
+} // namespace
 
 /// Vertices that end up 16 bit. Arcs with capacity that is left must not lead from these to others: then the cut is a smallest one.
 /// growing  from all that has to be and all nodes that are 16 bit now or prefer it, what these lead to becomes so too; else what
@@ -188,8 +328,7 @@ std::vector<bool> TypeCut::halves(bool growing) const
 std::vector<bool> TypeCut::solve()
 {
     layOut();
-    while (findLevels())
-        block();
+    Flow(m_first, m_arcs).fill();
     const bool isPreferred = std::ranges::any_of(m_nodes, &Node::prefersHalf);
     std::vector<bool> best;
     std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();

@@ -7,7 +7,7 @@
 namespace halftone::mixed {
 
 /// Gives each of some nodes one of two types, 16 bit or float32, so that the fewest tensors have to be cast: a minimum cut
-/// between what is 16 bit and what is float32 (Dinic 1970, levels and blocking flows). Where the types that are there need no
+/// between what is 16 bit and what is float32 (a largest flow: Goldberg and Tarjan 1988). Where the types that are there need no
 /// more casts than any others they stay; else those that are as good either way stay if they can. Where some node prefers 16 bit, as
 /// many of those have it as can without more casts, and the others are as before. The order of nodes does not show.
 class TypeCut
@@ -63,8 +63,6 @@ private:
     Term addVertex() { return m_vertices++; }
     void connect(Term from, Term to, std::int64_t capacity, std::int64_t back = 0);
     void layOut();
-    bool findLevels();
-    void block();
     std::vector<bool> halves(bool growing) const;
 
     Term m_vertices = 0;
@@ -72,8 +70,6 @@ private:
     std::vector<Node> m_nodes;
     std::vector<std::uint32_t> m_first; ///< by vertex, and one more: where its arcs begin
     std::vector<Arc> m_arcs; ///< those of a vertex side by side: they are gone through many times
-    std::vector<std::int32_t> m_level; ///< by vertex: how far from 16 bit
-    std::vector<Term> m_reached;
 };
 
 } // namespace halftone::mixed

@@ -6,6 +6,7 @@
 #include "core/ops/numerics.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -257,14 +258,11 @@ inline constexpr bool kNeedsInput
     = kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn, Pool, Correlation,
                LinearAlgebra, Quantized<Pool>, FusedProduct, Recurrence, Attention, CodedConv, CodedMatMul>;
 
-} // namespace
-
-std::optional<Cost> cost(const Operator &op, Shapes inputs, Shapes outputs,
-                         std::span<const std::size_t> inputSizes, std::span<const std::size_t> outputSizes)
+Dim flopsOfAny(const Operator &op, Shapes inputs, Shapes outputs)
 {
-    if (outputs.empty() || inputSizes.size() != inputs.size() || outputSizes.size() != outputs.size())
-        return std::nullopt;
-    const Dim flops = visit(
+    if (outputs.empty())
+        return Dim::unknown();
+    return visit(
         [&]<class T>(const T &alternative) {
             if (kNeedsInput<T> && inputs.empty())
                 return Dim::unknown();
@@ -274,6 +272,24 @@ std::optional<Cost> cost(const Operator &op, Shapes inputs, Shapes outputs,
                 return flopsOfClass(numericalClass(op), inputs, outputs);
         },
         op);
+}
+
+} // namespace
+
+std::optional<double> flops(const Operator &op, Shapes inputs, Shapes outputs)
+{
+    const Dim count = flopsOfAny(op, inputs, outputs);
+    if (count.isOutOfRange())
+        return std::numeric_limits<double>::infinity();
+    return count.isKnown() ? std::optional(static_cast<double>(count.value())) : std::nullopt;
+}
+
+std::optional<Cost> cost(const Operator &op, Shapes inputs, Shapes outputs,
+                         std::span<const std::size_t> inputSizes, std::span<const std::size_t> outputSizes)
+{
+    if (outputs.empty() || inputSizes.size() != inputs.size() || outputSizes.size() != outputs.size())
+        return std::nullopt;
+    const Dim flops = flopsOfAny(op, inputs, outputs);
     const Dim bytes = bytesOf(inputs, inputSizes) + bytesOf(outputs, outputSizes);
     if (!flops.isKnown() || !bytes.isKnown())
         return std::nullopt;

@@ -28,4 +28,9 @@ std::optional<Cost> cost(const Operator &op, std::span<const tensor::Shape> inpu
                          std::span<const tensor::Shape> outputs, std::span<const std::size_t> inputSizes,
                          std::span<const std::size_t> outputSizes);
 
+/// The floating operations alone; infinity where they exceed 2^63 - 1; nothing where a shape is open or the operator is not
+/// analysed.
+std::optional<double> flops(const Operator &op, std::span<const tensor::Shape> inputs,
+                            std::span<const tensor::Shape> outputs);
+
 } // namespace halftone::ops

@@ -22,6 +22,7 @@ Class classOf(UnaryKind kind)
     case UnaryKind::IsNaN:
     case UnaryKind::BitNot:
     case UnaryKind::Sign:
+    case UnaryKind::SignOrNaN:
         return Class::Comparison;
     case UnaryKind::Exp:
     case UnaryKind::Expm1:

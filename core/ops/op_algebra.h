@@ -34,6 +34,7 @@ struct LinearAlgebra
     bool rightSide = false; ///< A stands right of B
     bool lower = true; ///< which triangle
     std::int64_t offset = 0; ///< of the diagonal, or of the triangle's edge; above the main one when positive
+    bool atLeastRank1 = true; ///< the number of a single matrix has shape (1,), not rank 0
 
     bool operator==(const LinearAlgebra &) const = default;
 };

@@ -23,6 +23,7 @@ enum class UnaryKind : std::uint8_t
     GeluTanh, ///< Gelu by way of tanh
     IsNaN,
     BitNot,
+    SignOrNaN, ///< as Sign, whose result for NaN is 0; here it is NaN
     // clang-format on
 };
 
@@ -186,8 +187,8 @@ struct Cast
 {
     DType dtype = DType::Unknown;
     bool floatsOnly = false; ///< float64 and integers pass unchanged (amp_cast)
-    bool saturates
-        = false; ///< what is beyond the range, infinities too, becomes the end of it (float8 of ONNX)
+    /// Where the result is float8: what is beyond the range, infinities too, becomes the end of it. Source: ONNX operator Cast.
+    bool saturates = false;
 
     bool operator==(const Cast &) const = default;
 };

@@ -73,6 +73,9 @@ struct Softmax
     std::optional<double> temperature{};
     bool useLength = false;
     DType dtype = DType::Unknown; ///< of the output, where it is given
+    /// One NaN or positive infinity, or nothing but negative infinities, makes the whole line NaN. Else float32 along the last axis
+    /// without temperature and lengths counts NaN as infinite, as the kernels do to which MXNet leaves it.
+    bool spreadsNaN = false;
 
     bool operator==(const Softmax &) const = default;
 };

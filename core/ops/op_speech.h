@@ -87,6 +87,8 @@ struct Recurrence
 /// Scaled dot-product attention. Inputs: queries, keys, values, (N, heads, T, size) or (N, T, heads · size), then as far as there
 /// are: mask (stretches to (N, heads, queries, keys), bool or added), past keys, past values, valid keys (N). Outputs:
 /// the result, [keys with the past ones, values with the past ones, what `shows` says].
+/// The place of query i among the keys is i + the number of past keys, or i + valid keys - queries, or i. A query from which all
+/// keys are hidden gives 0. Source: ONNX operator Attention, opset 25.
 struct Attention
 {
     enum class Shows : std::uint8_t { Products, Capped, Masked, Weights } shows = Shows::Products;
@@ -95,7 +97,11 @@ struct Attention
     std::optional<double> scale{}; ///< nothing: 1 / root of the heads' size
     double cap = 0; ///< products become cap · tanh(x / cap); 0: not
     bool causal = false;
-    std::int64_t window = 0; ///< keys that a query sees, its own the last of them; 0: all
+    std::optional<std::int64_t> left{}; ///< how many keys before its own place a query sees; nothing: all
+    std::optional<std::int64_t> right{}; ///< how many keys behind it
+    DType softmaxType = DType::Unknown; ///< what scores and weights are rounded to; Unknown: not
+    bool padsMask
+        = false; ///< a mask with fewer keys hides the others, even one of a single key, which else stretches
     bool hasMask = false;
     bool hasPast = false;
     bool hasLengths = false;

@@ -8,20 +8,19 @@ namespace halftone::profile {
 namespace {
 
 using tensor::ErrorMetrics;
-using tensor::ErrorParts;
 
-void addErrors(const std::optional<ErrorParts> &from, std::optional<ErrorParts> &to)
+void addErrors(const std::optional<StoredErrors> &from, std::optional<StoredErrors> &to)
 {
     if (!from)
         return;
-    ErrorMetrics sum = to ? ErrorMetrics::ofParts(*to) : ErrorMetrics();
-    sum.add(ErrorMetrics::ofParts(*from));
-    to = sum.parts();
+    ErrorMetrics sum = to ? to->metrics() : ErrorMetrics();
+    sum.add(from->metrics());
+    to = StoredErrors(sum);
 }
 
-std::optional<tensor::ErrorFigures> figuresOf(const std::optional<ErrorParts> &parts)
+std::optional<tensor::ErrorFigures> figuresOf(const std::optional<StoredErrors> &parts)
 {
-    return parts ? std::optional(ErrorMetrics::ofParts(*parts).figures()) : std::nullopt;
+    return parts ? std::optional(parts->metrics().figures()) : std::nullopt;
 }
 
 LayerErrors layerOf(const LayerParts &parts)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/profile/layer_compare.h"
+#include "core/profile/stored_errors.h"
 
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ struct LayerParts
     tensor::DType dtype = tensor::DType::Unknown;
     bool shapesDiffer = false;
     std::uint64_t notFinite = 0;
-    std::optional<tensor::ErrorParts> cumulative, isolated, isolatedAtOutputs;
+    std::optional<StoredErrors> cumulative, isolated, isolatedAtOutputs;
 };
 
 struct OutputParts

@@ -78,7 +78,7 @@ public:
                      const kernels::FilledBatch &filling)
     {
         m_filling = filling;
-        m_fixed = interpret::feedBytes(feed);
+        m_fixed = interpret::feedBytes(feed) + m_rows.bytes(m_settings.isolated);
         m_heads = {};
         // A pass through one model costs 1: both in step 2, a layer at a time about half a pass for each.
         constexpr double kInStep = 2;
@@ -342,7 +342,7 @@ private:
     OutputRows m_outputs;
     Heads m_heads;
     kernels::FilledBatch m_filling; ///< of the batch
-    std::size_t m_fixed = 0; ///< bytes of the batch's inputs
+    std::size_t m_fixed = 0; ///< bytes of the batch's inputs, and of figures
     std::size_t m_peak = 0;
 };
 

@@ -103,11 +103,20 @@ NodeRows::NodeRows(NodeId node, std::size_t shownOutputs)
     }
 }
 
-void NodeRows::add(Row &row, Metrics &metrics, const Tensor &reference, const Tensor &other)
+std::optional<std::uint64_t> NodeRows::addTo(Metrics &metrics, const Tensor &reference, const Tensor &other,
+                                             float step)
 {
     if (!metrics)
-        metrics = std::make_unique<tensor::ErrorMetrics>();
-    const auto notFinite = addErrors(reference, other, *metrics);
+        metrics = std::make_unique<StoredErrors>();
+    tensor::ErrorMetrics whole = metrics->metrics();
+    const auto notFinite = addErrors(reference, other, whole, step);
+    *metrics = StoredErrors(whole);
+    return notFinite;
+}
+
+void NodeRows::add(Row &row, Metrics &metrics, const Tensor &reference, const Tensor &other)
+{
+    const auto notFinite = addTo(metrics, reference, other);
     row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
 }
 
@@ -116,10 +125,8 @@ void NodeRows::addCumulative(std::span<const Tensor> reference, std::span<const 
     for (std::size_t k = 0; k < std::min({m_rows.size(), reference.size(), other.size()}); ++k) {
         Row &row = m_rows[k];
         row.known.dtype = other[k].dtype();
-        if (!row.cumulative)
-            row.cumulative = std::make_unique<tensor::ErrorMetrics>();
         const float step = k == 0 ? codeStep(reference[k], other) : 1;
-        const auto notFinite = addErrors(reference[k], other[k], *row.cumulative, step);
+        const auto notFinite = addTo(row.cumulative, reference[k], other[k], step);
         row.known.notFinite += notFinite.value_or(0);
         row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
     }
@@ -144,11 +151,11 @@ LayerErrors NodeRows::layerOf(const Row &row)
 {
     LayerErrors layer = row.known;
     if (row.cumulative)
-        layer.cumulative = row.cumulative->figures();
+        layer.cumulative = row.cumulative->metrics().figures();
     if (row.isolated)
-        layer.isolated = row.isolated->figures();
+        layer.isolated = row.isolated->metrics().figures();
     if (row.atOutputs)
-        layer.isolatedAtOutputs = row.atOutputs->figures();
+        layer.isolatedAtOutputs = row.atOutputs->metrics().figures();
     return layer;
 }
 
@@ -171,8 +178,7 @@ std::vector<LayerErrors> NodeRows::layers() const
 
 std::vector<LayerParts> NodeRows::parts() const
 {
-    const auto of
-        = [](const Metrics &metrics) { return metrics ? std::optional(metrics->parts()) : std::nullopt; };
+    const auto of = [](const Metrics &metrics) { return metrics ? std::optional(*metrics) : std::nullopt; };
     std::vector<LayerParts> parts;
     for (const Row &row : m_rows)
         parts.push_back({row.known.node, row.known.output, row.known.dtype, row.known.shapesDiffer,
@@ -199,6 +205,14 @@ LayerRows::LayerRows(const graph::Graph &graph)
         m_place[id] = m_nodes.size();
         m_nodes.emplace_back(id, m_shown[id]);
     }
+}
+
+std::size_t LayerRows::bytes(bool isolated) const
+{
+    std::size_t rows = 0;
+    for (const NodeRows &node : m_nodes)
+        rows += node.rowCount();
+    return rows * (sizeof(LayerErrors) + (isolated ? 3 : 1) * StoredErrors::kBytes);
 }
 
 std::optional<LayerErrors> LayerRows::firstUnclean() const

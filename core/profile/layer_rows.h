@@ -2,6 +2,7 @@
 
 #include "core/profile/compared_parts.h"
 #include "core/profile/layer_compare.h"
+#include "core/profile/stored_errors.h"
 
 #include <array>
 #include <cstdint>
@@ -37,15 +38,19 @@ public:
     std::vector<LayerParts> parts() const; ///< needs: not settled
     /// The first row with NaN or infinities in the reference, without errors.
     std::optional<LayerErrors> firstUnclean() const;
+    std::size_t rowCount() const { return m_rows.size(); }
 
 private:
-    /// An ErrorMetrics takes some kB, so only those that are used exist.
-    using Metrics = std::unique_ptr<tensor::ErrorMetrics>;
+    /// Only those that are used exist.
+    using Metrics = std::unique_ptr<StoredErrors>;
     struct Row
     {
         LayerErrors known;
         Metrics cumulative, isolated, atOutputs;
     };
+    /// As addErrors().
+    static std::optional<std::uint64_t> addTo(Metrics &metrics, const tensor::Tensor &reference,
+                                              const tensor::Tensor &other, float step = 1);
     static void add(Row &row, Metrics &metrics, const tensor::Tensor &reference, const tensor::Tensor &other);
     static LayerErrors layerOf(const Row &row);
 
@@ -61,6 +66,9 @@ public:
     std::size_t shownOutputs(graph::NodeId node) const { return m_shown[node]; }
     /// Needs: a node that the heads need and that is no variable.
     NodeRows &of(graph::NodeId node) { return m_nodes[m_place[node]]; }
+
+    /// Of figures, when all that may be added has been. isolated  those of layers alone, too
+    std::size_t bytes(bool isolated) const;
 
     std::vector<LayerErrors> layers() const;
     std::vector<LayerParts> parts() const;

@@ -29,9 +29,10 @@ bool waits(const ops::Operator &op)
 class Tracer
 {
 public:
-    Tracer(infer::TypedModel &typed, Guess guess)
+    Tracer(infer::TypedModel &typed, Guess guess, const interpret::RunLimits &limits)
         : m_typed(typed)
         , m_guess(guess)
+        , m_limits(limits)
         , m_graph(typed.model.graph)
         , m_isFed(m_graph.nodeCount(), false)
     {
@@ -110,7 +111,7 @@ private:
                       }));
         std::vector<Tensor> outputs;
         if (m_isFed[id] && !computesAll) {
-            if (waits(op) || !node.subgraphs.empty())
+            if (waits(op))
                 return false;
             HALFTONE_TRY(auto standIns, standInsFor(execution.outputsOf(id)));
             if (!standIns)
@@ -118,7 +119,7 @@ private:
             outputs = *standIns;
             execution.give(std::move(*standIns));
         } else {
-            HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress));
+            HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress, m_limits));
             outputs.assign(value.outputs.begin(), value.outputs.end());
         }
         take(id, op, std::move(outputs));
@@ -157,6 +158,7 @@ private:
 
     infer::TypedModel &m_typed;
     Guess m_guess;
+    interpret::RunLimits m_limits;
     const graph::Graph &m_graph;
     std::vector<bool> m_isFed; ///< by NodeId: its value hangs on what is fed
 };
@@ -183,14 +185,14 @@ bool needsTrace(const infer::TypedModel &typed)
     return isOpen;
 }
 
-Result<void> trace(infer::TypedModel &typed, const Progress &progress)
+Result<void> trace(infer::TypedModel &typed, const Progress &progress, const interpret::RunLimits &limits)
 {
     const infer::TypedModel before = typed;
-    const auto traced = Tracer(typed, Guess::Legal).run(progress);
+    const auto traced = Tracer(typed, Guess::Legal, limits).run(progress);
     if (traced.ok() || traced.error().code != Errc::BadInput)
         return traced;
     typed = before; // what integers may be was guessed wrong: 0 is a place that every table has
-    return Tracer(typed, Guess::Zeros).run(progress).ok() ? Result<void>() : traced;
+    return Tracer(typed, Guess::Zeros, limits).run(progress).ok() ? Result<void>() : traced;
 }
 
 } // namespace halftone::profile

@@ -3,6 +3,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/infer/typed_model.h"
+#include "core/interpret/interpreter.h"
 
 namespace halftone::profile {
 
@@ -15,6 +16,8 @@ bool needsTrace(const infer::TypedModel &typed);
 /// hangs on values (NonZero), the model is run for that on what it is fed, or on guessed inputs (guessedInput()), and the sizes are those of this run.
 /// Needs: shapes and types of all data in `typed`.
 /// fails: BadInput where they are open (where = the input); as Interpreter::run()
-Result<void> trace(infer::TypedModel &typed, const Progress &progress = {});
+/// limits  beyond which nothing is run for shapes
+Result<void> trace(infer::TypedModel &typed, const Progress &progress = {},
+                   const interpret::RunLimits &limits = {});
 
 } // namespace halftone::profile

@@ -12,7 +12,7 @@ namespace halftone::profile {
 
 Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
                                      const policy::Policy &policy, const Progress &progress,
-                                     const GivenInputs &given)
+                                     const GivenInputs &given, const interpret::RunLimits &limits)
 {
     infer::TypedModel typed{std::move(model), {}, {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
@@ -26,7 +26,7 @@ Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShape
     HALFTONE_TRY(typed.types, infer::storedTypes(typed.model, policy));
     HALFTONE_CHECK(takeInputs(typed, given));
     if (needsTrace(typed))
-        HALFTONE_CHECK(trace(typed, progress));
+        HALFTONE_CHECK(trace(typed, progress, limits));
     return typed;
 }
 

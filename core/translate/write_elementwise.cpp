@@ -21,7 +21,7 @@ std::string_view unaryName(UnaryKind kind)
     case UnaryKind::Identity: case UnaryKind::StopGradient: case UnaryKind::MakeLoss: return "Identity";
     case UnaryKind::Abs: return "Abs";
     case UnaryKind::Negative: return "Neg";
-    case UnaryKind::Sign: return "Sign";
+    case UnaryKind::Sign: case UnaryKind::SignOrNaN: return "Sign";
     case UnaryKind::Relu: return "Relu";
     case UnaryKind::Ceil: return "Ceil";
     case UnaryKind::Floor: return "Floor";

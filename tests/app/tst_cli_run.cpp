@@ -69,6 +69,55 @@ class TestCliRun : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    /// Types are inferred from what is fed: an array of integers would make a network of integers.
+    void arraysOfAnotherTypeAreRefused()
+    {
+        QTemporaryDir folder;
+        const QString model = QStringLiteral(HALFTONE_TEST_DATA "/onnx_refused/loop_while.onnx");
+        for (const DType type : {DType::F32, DType::I32, DType::F64, DType::F16, DType::BF16}) {
+            const Shape shape{2, 3};
+            std::vector<std::byte> bytes(6 * tensor::sizeOf(type));
+            const io::NamedTensor array{"x", Tensor::owning(type, shape, std::move(bytes))};
+            const QString inputs = folder.filePath("in.npz");
+            QVERIFY(io::writeNpz(std::span(&array, 1), inputs.toStdString()).ok());
+            for (const QStringList &command :
+                 {QStringList{"run", model, "--inputs", inputs},
+                  QStringList{"compare", model, "--target", "float16", "--inputs", inputs}}) {
+                const CliOutcome outcome = callCli(command);
+                if (type == DType::F32) {
+                    QVERIFY2(outcome.code == 0, outcome.err.constData());
+                    continue;
+                }
+                QCOMPARE(outcome.code, 1);
+                const QByteArray wanted
+                    = QByteArray("x: an array of ") + std::string(tensor::nameOf(type)).c_str();
+                QVERIFY2(outcome.err.contains(wanted)
+                             && outcome.err.contains("float32, which the model declares"),
+                         outcome.err.constData());
+            }
+        }
+    }
+
+    /// Shown, written as they are with a note, and not run.
+    void attributesThatAnOperatorDoesNotHaveAreRefused()
+    {
+        QTemporaryDir folder;
+        const QString inputs = folder.filePath("in.npz");
+        writeZeros(inputs, "x0", Shape{2, 3});
+        const QString model = QStringLiteral(HALFTONE_TEST_DATA "/onnx_refused/softmax_axi.onnx");
+        const QString half = folder.filePath("half.onnx");
+        for (const auto &[command, code] :
+             {std::pair(QStringList{"info", model}, 0),
+              {QStringList{"run", model, "--inputs", inputs}, 1},
+              {QStringList{"convert", model, "--target", "float16", "--out", half}, 0},
+              {QStringList{"run", half, "--inputs", inputs}, 1}}) {
+            const CliOutcome outcome = callCli(command);
+            QVERIFY2(outcome.code == code, outcome.err.constData());
+            for (const char *word : {"n: axi", "Softmax", "did you mean axis"})
+                QVERIFY2(command[0] == "info" || outcome.err.contains(word), outcome.err.constData());
+        }
+    }
+
     /// The bodies of loops are converted, too, and what they are given stays where it stood.
     void aConvertedLoopGivesNearlyTheSame()
     {

@@ -167,6 +167,21 @@ private Q_SLOTS:
         }
     }
 
+    /// A loop of 2^40 steps, and one that doubles a tensor 60 times: nothing is run for what they would cost.
+    void loopsAreNotRunForTheirCosts()
+    {
+        for (const char *name : {"loop_scan", "loop_doubling", "loop_largest"}) {
+            const QString model
+                = QStringLiteral(HALFTONE_TEST_DATA "/onnx_refused/%1.onnx").arg(QLatin1String(name));
+            const CliOutcome outcome = callCli({"verify", model, "--json"});
+            if (outcome.err.contains("without ONNX"))
+                QSKIP("this build was made without ONNX");
+            QVERIFY2(outcome.code == 0, outcome.err.constData());
+            QCOMPARE(outcome.json().at("operators").get<int>(), 1);
+            QCOMPARE(outcome.json().at("uncosted").get<int>(), 1);
+        }
+    }
+
     void importedListsConvertAndVerify()
     {
         QTemporaryDir folder;

@@ -2,7 +2,7 @@
 python3 make_onnx_operators.py CLASSES.json RESOURCES
 
 CLASSES.json holds under "operators" what class each operator has for float16 and bfloat16 ("fp16", "bf16": target, neutral, widest, fp32), and why
-("reason"). Everything else are facts of the onnx package (1.22.0): per operator its versions as far as these facts differ, newest last, each with
+("reason"). Everything else are facts of the onnx package (1.22.0, and of 1.23.0 the Attention of opset 25, which it added later): per operator its versions as far as these facts differ, newest last, each with
   since    the opset from which it holds
   inputs   "X, W, B?": names; "?" for optional ones, "*" for any number
   outputs  likewise

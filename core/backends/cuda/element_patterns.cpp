@@ -20,6 +20,8 @@ std::string_view floatPattern(ops::UnaryKind kind)
         return "-$";
     case Kind::Sign:
         return "$ > 0 ? N(1) : $ < 0 ? N(-1) : N(0)";
+    case Kind::SignOrNaN:
+        return "$ > 0 ? N(1) : $ < 0 ? N(-1) : $ == 0 ? N(0) : $";
     case Kind::Relu:
         return "$ < 0 ? N(0) : $";
     case Kind::Ceil:

@@ -171,7 +171,7 @@ private:
         case Kind::Selu:
             return floats("# * ($ > 0 ? $ : # * expm1($))", {op.beta, op.alpha});
         case Kind::Celu:
-            return floats("larger(N(0), $) + smaller(N(0), # * expm1($ / #))", {op.alpha, op.alpha});
+            return floats("$ > 0 || $ != $ ? $ : smaller(N(0), # * expm1($ / #))", {op.alpha, op.alpha});
         case Kind::ThresholdedRelu:
             return floats("$ > # ? $ : N(0)", {op.alpha});
         case Kind::Shrink:
@@ -260,9 +260,10 @@ private:
     Text of(const ops::Cast &op) const
     {
         const DType to = m_operation.outputs[0].dtype;
-        if (op.saturates && m_isFloat && (to == DType::F8E4M3FN || to == DType::F8E5M2))
+        const bool saturates = op.saturates && tensor::isForAnalysis(to);
+        if (saturates && m_isFloat && (to == DType::F8E4M3FN || to == DType::F8E5M2))
             return "held<" + std::string(typeName(to)) + ">(" + *saturated(m_arguments[0], to) + ')';
-        if (op.saturates || (m_isFloat && !tensor::isFloat(to) && to != DType::Bool)
+        if (saturates || (m_isFloat && !tensor::isFloat(to) && to != DType::Bool)
             || (m_type == DType::F64 && to != DType::F32 && to != DType::F64)) // would be rounded twice
             return std::nullopt;
         return "held<" + std::string(typeName(to)) + ">(" + m_arguments[0] + ')';

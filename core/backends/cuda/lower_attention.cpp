@@ -221,13 +221,14 @@ Place futureMask(Emitter &emitter, std::int64_t queries, std::int64_t keys)
     return {emitter.constant(std::move(values)), viewOf({DType::F32, {queries, keys}})};
 }
 
-/// ONNX's operator, as far as it is no more than that.
+/// ONNX's operator, as far as it is no more than that. A mask may hide all keys from a query, whose result is 0 then: kernels of the device
+/// and of its libraries give NaN.
 Result<void> lowerWhole(Emitter &emitter, const ops::Attention &op)
 {
     constexpr std::int64_t kLargestMask = std::int64_t{1} << 24;
     const PlanNode &node = emitter.node();
-    if (op.cap != 0 || op.window != 0 || op.hasPast || op.hasLengths || (op.causal && op.hasMask)
-        || !node.post.empty())
+    if (op.cap != 0 || op.left || op.right || op.hasPast || op.hasLengths || op.hasMask
+        || tensor::isHalf(op.softmaxType) || !node.post.empty())
         return refused("attention of this form");
     AttentionNode attention;
     std::vector<View> views;
@@ -250,8 +251,6 @@ Result<void> lowerWhole(Emitter &emitter, const ops::Attention &op)
     attention.keys = buffers[1];
     attention.values = buffers[2];
     attention.scale = op.scale.value_or(1 / std::sqrt(static_cast<double>(queries[3])));
-    if (op.hasMask)
-        HALFTONE_CHECK(readMask(emitter, attention, node.inputs[3]));
     if (op.causal) {
         if (queries[2] * views[1].dims[2] > kLargestMask)
             return refused("attention to what went before over so many places");

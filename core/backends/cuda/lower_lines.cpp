@@ -60,7 +60,7 @@ Result<void> lowerSoftmax(Emitter &emitter, const ops::Softmax &op)
     const kernels::Operation operation = operationOf(emitter.graph(), emitter.node());
     SoftmaxForm form{op.kind == Kind::LogSoftmax ? SoftmaxKind::Logarithm : SoftmaxKind::Softmax,
                      op.kind == Kind::Softmin, op.temperature.value_or(1), false};
-    form.nanIsInfinite = op.kind != Kind::Softmin && !op.temperature && axis + 1 == rank
+    form.nanIsInfinite = !op.spreadsNaN && op.kind != Kind::Softmin && !op.temperature && axis + 1 == rank
         && operation.inputs[0].dtype == tensor::DType::F32
         && operation.outputs[0].dtype == tensor::DType::F32;
     return lowerSoftmax(emitter, std::move(along), form);

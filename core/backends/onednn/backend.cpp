@@ -68,6 +68,10 @@ public:
 private:
     Result<std::unique_ptr<kernels::Kernel>> prepareWhole(const kernels::Operation &operation) const
     {
+        if (spreadsNaN(operation)) {
+            HALFTONE_TRY(std::unique_ptr<kernels::Kernel> kernel, prepareAsIs(operation));
+            return nanLines(operation, m_threads, std::move(kernel));
+        }
         if (!losesNaN(operation))
             return prepareAsIs(operation);
         if (auto loop = elementLoop(operation, m_threads))
@@ -83,6 +87,9 @@ private:
     {
         if (auto loop = linearCodeLoop(operation, m_threads))
             return loop;
+        if (const auto *cast = operation.op.getIf<ops::Cast>();
+            cast && cast->saturates && tensor::isForAnalysis(operation.outputs[0].dtype))
+            return unsupported("plan", "a cast that ends at the type's largest number");
         if (operation.op.is<ops::CodeLinear>()) // the last bit of a quotient decides between two codes
             return unsupported("plan", "codes as the operator is defined");
         if (auto ranges = m_fallback ? openRanges(operation) : std::vector<std::size_t>(); !ranges.empty())

@@ -229,6 +229,45 @@ private:
     std::unique_ptr<kernels::Kernel> m_fallback;
 };
 
+/// A softmax along the last axis of which oneDNN makes one element NaN where ONNX has a whole line so: an infinite one, one that is none, or
+/// one of nothing but negative infinities.
+class NaNLines final : public kernels::Kernel
+{
+public:
+    NaNLines(const kernels::TensorDesc &result, int threads, std::unique_ptr<kernels::Kernel> kernel)
+        : m_width(result.shape[result.shape.rank() - 1])
+        , m_lines(elementsOf(result) / m_width)
+        , m_threads(threads)
+        , m_kernel(std::move(kernel))
+    {
+    }
+
+    std::string name() const override { return m_kernel->name(); }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        HALFTONE_CHECK(m_kernel->run(inputs, outputs));
+        const ThreadScope scope(m_threads);
+        auto *const result = reinterpret_cast<float *>(outputs[0]);
+#pragma omp parallel for schedule(static) if (m_lines * m_width >= kWorthThreads * kElementsAtOnce)
+        for (std::int64_t line = 0; line < m_lines; ++line) {
+            float *const at = result + line * m_width;
+            int found = 0;
+            for (std::int64_t k = 0; k < m_width; ++k)
+                found |= static_cast<int>(at[k] != at[k]);
+            if (found != 0)
+                std::fill_n(at, m_width, std::numeric_limits<float>::quiet_NaN());
+        }
+        return {};
+    }
+
+private:
+    std::int64_t m_width;
+    std::int64_t m_lines;
+    int m_threads;
+    std::unique_ptr<kernels::Kernel> m_kernel;
+};
+
 bool isPlain(const ops::Softmax &op, std::size_t rank)
 {
     const bool alongLast = op.axis == -1 || static_cast<std::size_t>(op.axis + 1) == rank;
@@ -265,6 +304,20 @@ bool losesNaN(const kernels::Operation &operation)
         return pool->kind == ops::Pool::Kind::Max;
     return op.is<ops::Clip>() || op.is<ops::ClipBetween>() || op.is<ops::HardSigmoid>()
         || op.is<ops::SoftmaxActivation>();
+}
+
+bool spreadsNaN(const kernels::Operation &operation)
+{
+    const auto *softmax = operation.op.getIf<ops::Softmax>();
+    return softmax && softmax->spreadsNaN && operation.inputs[0].shape.rank() > 0
+        && isPlain(*softmax, operation.inputs[0].shape.rank()) && operation.inputs[0].dtype == DType::F32
+        && operation.outputs[0].dtype == DType::F32;
+}
+
+std::unique_ptr<kernels::Kernel> nanLines(const kernels::Operation &operation, int threads,
+                                          std::unique_ptr<kernels::Kernel> kernel)
+{
+    return std::make_unique<NaNLines>(operation.outputs[0], threads, std::move(kernel));
 }
 
 std::unique_ptr<kernels::Kernel> elementLoop(const kernels::Operation &operation, int threads)

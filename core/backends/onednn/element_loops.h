@@ -11,6 +11,13 @@ namespace halftone::backends::onednn {
 /// values are looked at it would hide what went wrong.
 bool losesNaN(const kernels::Operation &operation);
 
+/// Is it a softmax whose lines are NaN where one element is, and which oneDNN computes element by element instead?
+bool spreadsNaN(const kernels::Operation &operation);
+
+/// What `kernel` gives for such an operation, with NaN spread along its lines.
+std::unique_ptr<kernels::Kernel> nanLines(const kernels::Operation &operation, int threads,
+                                          std::unique_ptr<kernels::Kernel> kernel);
+
 /// A loop of our own for a function of one element, or of two tensors of one shape, that does as little as a copy: faster
 /// than a look at every element before oneDNN's. As the operator is defined, NaN included. Null for others.
 /// threads  0: as many as there are cores

@@ -1,5 +1,6 @@
 #include "core/backends/onednn/loops/channel_norm_kernel.h"
 #include "core/backends/onednn/loops/mean_square_kernel.h"
+#include "core/backends/onednn/loops/row_norm_kernel.h"
 #include "core/backends/onednn/lower.h"
 
 namespace halftone::backends::onednn {
@@ -121,48 +122,32 @@ Result<void> castRows(Emitter &emitter, const plan::PlanNode &node, const Place 
     return emitter.reorder(computed, target, kernels::StepKind::Cast);
 }
 
-/// Normalisation of rows of the last `axes` axes, which are one to oneDNN. Inputs: data, gamma[, beta].
+/// Normalisation of rows of the last `axes` axes. Inputs: data, gamma[, beta].
 Result<void> normaliseRows(Emitter &emitter, const plan::PlanNode &node, std::size_t axes, double epsilon)
 {
-    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
-    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    HALFTONE_CHECK(floatType(emitter, node.inputs[0]));
+    HALFTONE_CHECK(floatType(emitter, node.outputs[0]));
     HALFTONE_CHECK(onlyFirstResult(emitter, node));
-    const tensor::Shape &shape = emitter.desc(node.inputs[0]).shape;
-    Dims rows{1, 1};
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis)
-        rows[axis + axes < shape.rank() ? 0 : 1] *= shape[axis];
-    const bool hasShift = node.inputs.size() > 2;
+    const kernels::TensorDesc &data = emitter.desc(node.inputs[0]);
+    CentredRows rows{1,
+                     1,
+                     static_cast<float>(epsilon),
+                     node.inputs.size() > 2,
+                     data.dtype,
+                     emitter.desc(node.outputs[0]).dtype};
+    for (std::size_t axis = 0; axis < data.shape.rank(); ++axis)
+        (axis + axes < data.shape.rank() ? rows.rows : rows.width) *= data.shape[axis];
     for (std::size_t k = 1; k < node.inputs.size(); ++k)
-        if (emitter.desc(node.inputs[k]).shape.elementCount() != rows[1])
+        if (emitter.desc(node.inputs[k]).shape.elementCount() != rows.width)
             return unsupported("plan", "parameters that stretch");
-    auto flags = normalization_flags::use_scale;
-    if (hasShift)
-        flags = flags | normalization_flags::use_shift;
-    const auto descriptorFor = [&](Type written) {
-        return dnnl::layer_normalization_forward::primitive_desc(
-            cpu(), prop_kind::forward_inference, plainDesc(rows, type), plainDesc(rows, written),
-            static_cast<float>(epsilon), flags, userScratchpad(), true);
-    };
-    auto descriptor = descriptorFor(resultType);
-    if (!descriptor) // cast afterwards then
-        descriptor = descriptorFor(type);
-    if (!descriptor)
-        return unsupported("plan", "oneDNN has no layer normalisation for these types");
-    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
-    source.desc = descriptor.src_desc();
-    Program::Arguments arguments{{DNNL_ARG_SRC, source}};
-    HALFTONE_TRY(const Place scale, readFloats(emitter, node.inputs[1], rows[1]));
-    arguments.emplace_back(DNNL_ARG_SCALE, scale);
-    if (hasShift) {
-        HALFTONE_TRY(const Place shift, readFloats(emitter, node.inputs[2], rows[1]));
-        arguments.emplace_back(DNNL_ARG_SHIFT, shift);
+    HALFTONE_TRY(const Place source, emitter.readPlain(node.inputs[0]));
+    std::vector<BufferId> inputs{source.buffer};
+    for (std::size_t k = 1; k < node.inputs.size(); ++k) {
+        HALFTONE_TRY(const Place values, readFloats(emitter, node.inputs[k], rows.width));
+        inputs.push_back(values.buffer);
     }
-    HALFTONE_TRY(const dnnl::layer_normalization_forward primitive,
-                 attempt(node.members[0], [&] { return dnnl::layer_normalization_forward(descriptor); }));
-    const Place result = placeOfRows(emitter, node, descriptor.dst_desc());
-    arguments.emplace_back(DNNL_ARG_DST, result);
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return castRows(emitter, node, result);
+    emitter.addKernel(rowNormKernel(rows), std::move(inputs), {emitter.writePlain(node.outputs[0]).buffer});
+    return {};
 }
 
 /// Rows of the last `axes` axes divided by the root of their mean square. Inputs: data, gamma.

@@ -24,7 +24,9 @@ Result<void> compute(const ops::Curve &op, const Arrays<Real> &arrays)
         each([=](Real x) { return beta * (x > 0 ? x : alpha * std::expm1(x)); });
         break;
     case Kind::Celu:
-        each([=](Real x) { return std::max(Real(0), x) + std::min(Real(0), alpha * std::expm1(x / alpha)); });
+        each([=](Real x) { // a NaN stays
+            return x > 0 ? x : std::isnan(x) ? x : std::min(Real(0), alpha * std::expm1(x / alpha));
+        });
         break;
     case Kind::ThresholdedRelu:
         each([=](Real x) { return x > alpha ? x : Real(0); });

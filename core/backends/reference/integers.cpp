@@ -40,8 +40,8 @@ bool isExact(ops::UnaryKind kind)
 {
     using Kind = ops::UnaryKind;
     return kind == Kind::Identity || kind == Kind::StopGradient || kind == Kind::MakeLoss
-        || kind == Kind::BitNot || kind == Kind::Abs || kind == Kind::Sign || kind == Kind::Negative
-        || kind == Kind::Relu || kind == Kind::DivideBySqrtDim;
+        || kind == Kind::BitNot || kind == Kind::Abs || kind == Kind::Sign || kind == Kind::SignOrNaN
+        || kind == Kind::Negative || kind == Kind::Relu || kind == Kind::DivideBySqrtDim;
 }
 
 bool isExact(ops::BinaryKind kind)
@@ -224,10 +224,11 @@ Result<void> compute(const ops::Unary &op, const Arrays<Integer> &arrays)
     const auto root = static_cast<Integer>(std::sqrt(static_cast<double>(dims.empty() ? 1 : dims.back())));
     for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
         const Integer x = arrays.in[0][i];
+        const bool isSign = op.kind == Kind::Sign || op.kind == Kind::SignOrNaN;
         arrays.out[0][i] = op.kind == Kind::Negative ? wrappedDifference(0, x)
             : op.kind == Kind::BitNot                ? ~x
             : op.kind == Kind::Abs                   ? (x < 0 ? wrappedDifference(0, x) : x)
-            : op.kind == Kind::Sign                  ? (x > 0) - (x < 0)
+            : isSign                                 ? (x > 0) - (x < 0)
             : op.kind == Kind::Relu                  ? std::max<Integer>(x, 0)
             : op.kind == Kind::DivideBySqrtDim       ? wrappedQuotient(x, root)
                                                      : x;
@@ -281,7 +282,7 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Integer> &arrays)
                  op.eachElement ? Result(denseStrides(arrays.inDims(0)))
                                 : reducedStrides(arrays.inDims(0), op.axes, op.exclude));
     const std::size_t results = arrays.outCount(0);
-    std::fill_n(arrays.out[0], results, startOf<Integer>(op.kind));
+    std::fill_n(arrays.out[0], results, startFor<Integer>(op.kind, arrays.operation.outputs[0].dtype));
     eachPlace(arrays.in[0], arrays.inDims(0), strides,
               [&](Integer x, std::size_t at) { arrays.out[0][at] = joined(op.kind, arrays.out[0][at], x); });
     if (op.kind != ops::Reduce::Kind::Mean || results == 0)

@@ -101,7 +101,7 @@ Result<void> move(const ops::Dropout &, const RawArrays &arrays)
 Result<void> move(const ops::Cast &op, const RawArrays &arrays)
 {
     const tensor::DType to = arrays.operation.outputs[0].dtype;
-    if (!op.saturates) {
+    if (!op.saturates || !tensor::isForAnalysis(to)) {
         tensor::convert(arrays.operation.inputs[0].dtype, arrays.in[0], arrays.outCount(0), to,
                         arrays.out[0]);
         return {};

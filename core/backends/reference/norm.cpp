@@ -55,7 +55,7 @@ Result<void> compute(const ops::BatchNorm &op, const Arrays<Real> &arrays)
             const Real *data = arrays.in[0] + (o * view.length + c) * view.inner;
             Real *out = arrays.out[0] + (o * view.length + c) * view.inner;
             for (std::size_t i = 0; i < view.inner; ++i)
-                out[i] = (data[i] - mean) * scale + shift;
+                out[i] = static_cast<Real>(static_cast<double>(data[i]) - mean) * scale + shift;
         }
         tellStatistics(arrays, c, static_cast<double>(mean), static_cast<double>(inverse));
     }
@@ -72,11 +72,12 @@ Result<void> compute(const ops::LayerNorm &op, const Arrays<Real> &arrays)
             Real *out = arrays.out[0] + view.begin(line);
             const Statistics found = statisticsOf(data, view.length, view.inner);
             const double deviation = std::sqrt(found.variance + op.epsilon);
-            const auto mean = static_cast<Real>(found.mean);
+            const double mean = found.mean;
             const auto inverse = static_cast<Real>(1 / deviation);
             for (std::size_t i = 0; i < view.length; ++i) {
                 const std::size_t at = i * view.inner;
-                out[at] = (data[at] - mean) * inverse * arrays.in[1][i] + arrays.in[2][i];
+                out[at] = static_cast<Real>(static_cast<double>(data[at]) - mean) * inverse * arrays.in[1][i]
+                    + arrays.in[2][i];
             }
             tellStatistics(arrays, line, found.mean, deviation);
         }
@@ -96,13 +97,14 @@ Result<void> compute(const ops::GroupNorm &op, const Arrays<Real> &arrays)
         Real *out = arrays.out[0] + block * length;
         const Statistics found = statisticsOf(data, length, 1);
         const double deviation = std::sqrt(found.variance + op.epsilon);
-        const auto mean = static_cast<Real>(found.mean);
+        const double mean = found.mean;
         const auto inverse = static_cast<Real>(1 / deviation);
         const std::size_t ofGroup = op.perChannel ? static_cast<std::size_t>(dims[1]) / groups : 1;
         const std::size_t run = ofGroup == 0 ? 1 : std::max<std::size_t>(length / ofGroup, 1);
         for (std::size_t i = 0; i < length; ++i) {
             const std::size_t which = block % groups * ofGroup + i / run;
-            out[i] = (data[i] - mean) * inverse * arrays.in[1][which] + arrays.in[2][which];
+            out[i] = static_cast<Real>(static_cast<double>(data[i]) - mean) * inverse * arrays.in[1][which]
+                + arrays.in[2][which];
         }
         tellStatistics(arrays, block, found.mean, deviation);
     }
@@ -119,11 +121,12 @@ Result<void> compute(const ops::InstanceNorm &op, const Arrays<Real> &arrays)
         const Real *data = arrays.in[0] + plane * length;
         Real *out = arrays.out[0] + plane * length;
         const Statistics found = statisticsOf(data, length, 1);
-        const auto mean = static_cast<Real>(found.mean);
+        const double mean = found.mean;
         const auto scale
             = static_cast<Real>(1 / std::sqrt(found.variance + op.epsilon)) * arrays.in[1][plane % channels];
         for (std::size_t i = 0; i < length; ++i)
-            out[i] = (data[i] - mean) * scale + arrays.in[2][plane % channels];
+            out[i] = static_cast<Real>(static_cast<double>(data[i]) - mean) * scale
+                + arrays.in[2][plane % channels];
         tellStatistics(arrays, plane, found.mean, found.variance);
     }
     return {};

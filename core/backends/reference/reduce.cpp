@@ -96,7 +96,8 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
                                 : reducedStrides(arrays.inDims(0), op.axes, op.exclude));
     if (op.kind == Kind::LogSumExp)
         return logSumExp(arrays, strides);
-    std::vector<double> sums(arrays.outCount(0), startOf<double>(op.kind));
+    std::vector<double> sums(arrays.outCount(0),
+                             startFor<double>(op.kind, arrays.operation.outputs[0].dtype));
     const Range range = endsOf(arrays.operation.outputs[0].dtype);
     eachPlace(arrays.in[0], arrays.inDims(0), strides, [&](Real x, std::size_t at) {
         sums[at] = joined(op.kind, sums[at], static_cast<double>(x), range);

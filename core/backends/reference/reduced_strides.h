@@ -4,7 +4,9 @@
 #include "core/ops/op_reduce.h"
 #include "core/ops/shape_slots.h"
 
+#include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace halftone::backends::reference {
@@ -60,6 +62,28 @@ Number startOf(ops::Reduce::Kind kind)
     default:
         return 0;
     }
+}
+
+/// The same for elements of that type: the largest or smallest of no integers is the end of their range, of no bools false or true.
+template <class Number>
+Number startFor(ops::Reduce::Kind kind, tensor::DType type)
+{
+    using tensor::DType;
+    const bool isMax = kind == ops::Reduce::Kind::Max;
+    if (tensor::isFloat(type) || (!isMax && kind != ops::Reduce::Kind::Min))
+        return startOf<Number>(kind);
+    if (type == DType::Bool)
+        return isMax ? Number(0) : Number(1);
+    const bool isSigned = type == DType::I8 || type == DType::I16 || type == DType::I32 || type == DType::I64
+        || type == DType::I4 || type == DType::I2;
+    const int packed = tensor::packedBits(type);
+    const int bits = packed > 0 ? packed : static_cast<int>(8 * tensor::sizeOf(type));
+    if (isMax && !isSigned)
+        return 0;
+    if (bits == 64 && std::is_integral_v<Number>)
+        return startOf<Number>(kind);
+    const double half = std::ldexp(1.0, isSigned ? bits - 1 : bits);
+    return static_cast<Number>(isMax ? -half : half - 1);
 }
 
 } // namespace halftone::backends::reference

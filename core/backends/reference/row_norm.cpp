@@ -78,9 +78,11 @@ Result<void> compute(const ops::RowNorm &op, const Arrays<Real> &arrays)
             Real *out = arrays.out[0] + r * length;
             const Spread found = spreadOf(data, length, op.centred);
             const double inverse = 1 / std::sqrt(found.variance + op.epsilon);
-            const auto mean = static_cast<Real>(found.mean);
+            const double mean = found.mean;
             for (std::size_t i = 0; i < length; ++i)
-                out[i] = (data[i] - mean) * static_cast<Real>(inverse) * gamma[i] + beta[i];
+                out[i] = static_cast<Real>(static_cast<double>(data[i]) - mean) * static_cast<Real>(inverse)
+                        * gamma[i]
+                    + beta[i];
             put(arrays, 1, r, found.mean);
             put(arrays, 2, r, inverse);
         }
@@ -108,7 +110,8 @@ Result<void> compute(const ops::BatchNormTraining &op, const Arrays<Real> &array
         });
         const auto scale = static_cast<Real>(1 / std::sqrt(variance + op.epsilon)) * arrays.in[1][c];
         eachElement([&](std::size_t at) {
-            arrays.out[0][at] = (arrays.in[0][at] - static_cast<Real>(mean)) * scale + arrays.in[2][c];
+            arrays.out[0][at]
+                = static_cast<Real>(static_cast<double>(arrays.in[0][at]) - mean) * scale + arrays.in[2][c];
         });
         const auto moved = [&](Real old, double now) {
             return static_cast<double>(old) * op.momentum + now * (1 - op.momentum);

@@ -106,7 +106,7 @@ Result<void> compute(const ops::Softmax &op, const Arrays<Real> &arrays)
     if (op.kind == Kind::Hardmax)
         return hardmax(arrays, view);
     SoftmaxForm form{op.kind == Kind::LogSoftmax, op.kind == Kind::Softmin, op.temperature.value_or(1)};
-    form.nanIsInfinite = op.kind != Kind::Softmin && !op.temperature && !op.useLength
+    form.nanIsInfinite = !op.spreadsNaN && op.kind != Kind::Softmin && !op.temperature && !op.useLength
         && axis + 1 == arrays.inDims(0).size() && arrays.operation.inputs[0].dtype == tensor::DType::F32
         && arrays.operation.outputs[0].dtype == tensor::DType::F32;
     if (!op.useLength)

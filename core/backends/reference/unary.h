@@ -32,6 +32,8 @@ Real apply(ops::UnaryKind kind, Real x)
         return -x;
     case Kind::Sign:
         return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); // of a NaN too
+    case Kind::SignOrNaN:
+        return std::isnan(x) ? x : apply(Kind::Sign, x);
     case Kind::Relu:
         return x < 0 ? Real(0) : x; // a NaN stays
     case Kind::Ceil:

@@ -12,7 +12,7 @@ using ops::Operator;
 Operator quantizeLinear(NodeReader &in)
 {
     return ops::CodeLinear{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2),
-                           in.integer("saturate", 1) != 0};
+                           in.boolean("saturate", true)};
 }
 
 Operator dequantizeLinear(NodeReader &in)

@@ -54,13 +54,13 @@ Operator where(NodeReader &)
 Operator cast(NodeReader &in)
 {
     const tensor::DType to = in.type("to");
-    return ops::Cast{to, false, tensor::isForAnalysis(to) && in.integer("saturate", 1) != 0};
+    return ops::Cast{to, false, in.boolean("saturate", true) && tensor::isForAnalysis(to)};
 }
 
 /// To the second input's type, which the type rule knows.
-Operator castLike(NodeReader &)
+Operator castLike(NodeReader &in)
 {
-    return ops::Cast{};
+    return ops::Cast{.saturates = in.boolean("saturate", true)};
 }
 
 /// Bounds that are known and in their order are the struct's own, which backends fuse.
@@ -127,7 +127,7 @@ Operator hardSigmoid(NodeReader &in)
 
 Operator isInf(NodeReader &in)
 {
-    return ops::IsInfinite{in.integer("detect_negative", 1) != 0, in.integer("detect_positive", 1) != 0};
+    return ops::IsInfinite{in.boolean("detect_negative", true), in.boolean("detect_positive", true)};
 }
 
 Operator dropout(NodeReader &in)
@@ -144,7 +144,7 @@ std::span<const OperatorRow> elementwiseRows()
         OperatorRow{"Identity", unary<UnaryKind::Identity>},
         OperatorRow{"Abs", unary<UnaryKind::Abs>},
         OperatorRow{"Neg", unary<UnaryKind::Negative>},
-        OperatorRow{"Sign", unary<UnaryKind::Sign>},
+        OperatorRow{"Sign", unary<UnaryKind::SignOrNaN>},
         OperatorRow{"Relu", unary<UnaryKind::Relu>},
         OperatorRow{"Ceil", unary<UnaryKind::Ceil>},
         OperatorRow{"Floor", unary<UnaryKind::Floor>},

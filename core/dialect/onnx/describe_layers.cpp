@@ -138,7 +138,10 @@ Operator meanVarianceNormalization(NodeReader &in)
 
 Operator lpNormalization(NodeReader &in)
 {
-    return ops::LpNorm{in.integer("axis", -1), in.integer("p", 2)};
+    const std::int64_t p = in.integer("p", 2);
+    if (p != 1 && p != 2)
+        in.fail("p", std::to_string(p), "1 or 2");
+    return ops::LpNorm{in.integer("axis", -1), p};
 }
 
 Operator lrn(NodeReader &in)

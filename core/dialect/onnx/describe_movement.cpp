@@ -167,7 +167,8 @@ Operator sizeOf(NodeReader &)
 
 Operator depthToSpace(NodeReader &in)
 {
-    const bool depthFirst = in.text("mode") == "CRD";
+    static constexpr std::array<std::string_view, 2> kOrders{"DCR", "CRD"};
+    const bool depthFirst = in.opset() >= 11 && in.choice("mode", kOrders) == 1;
     return ops::DepthToSpace{in.integer("blocksize", 1), depthFirst};
 }
 
@@ -194,7 +195,7 @@ Operator eyeLike(NodeReader &in)
 
 Operator trilu(NodeReader &in)
 {
-    return ops::Triangle{in.integer("upper", 1) != 0, in.optionalIntegerAt(1).value_or(0)};
+    return ops::Triangle{in.boolean("upper", true), in.optionalIntegerAt(1).value_or(0)};
 }
 
 Operator centerCropPad(NodeReader &in)

@@ -17,7 +17,7 @@ Operator reduce(NodeReader &in)
 {
     Reduce op;
     op.kind = kind;
-    op.keepDims = in.integer("keepdims", 1) != 0;
+    op.keepDims = in.boolean("keepdims", true);
     op.axes = in.opset() < (kind == Reduce::Kind::Sum ? 13 : 18) ? in.integers("axes") : in.integersAt(1);
     op.eachElement = op.axes.empty() && in.boolean("noop_with_empty_axes");
     return op;
@@ -29,7 +29,7 @@ Operator argReduce(NodeReader &in)
     ops::ArgReduce op;
     op.smallest = smallest;
     op.axis = in.integer("axis", 0);
-    op.keepDims = in.integer("keepdims", 1) != 0;
+    op.keepDims = in.boolean("keepdims", true);
     op.last = in.boolean("select_last_index");
     return op;
 }
@@ -42,6 +42,7 @@ Operator softmax(NodeReader &in)
     op.kind = kind;
     op.flattened = in.opset() < 13 || in.has(kFlattenedKey);
     op.axis = in.integer("axis", op.flattened ? 1 : -1);
+    op.spreadsNaN = true;
     return op;
 }
 
@@ -51,7 +52,7 @@ Operator topK(NodeReader &in)
     op.returns = ops::TopK::Returns::Both;
     op.axis = in.integer("axis", -1);
     op.k = in.opset() < 10 ? in.integer("k") : in.optionalIntegerAt(1).value_or(0);
-    op.ascending = in.integer("largest", 1) == 0;
+    op.ascending = !in.boolean("largest", true);
     op.indexType = tensor::DType::I64;
     if (!in.waits() && op.k < 1)
         in.fail("K", std::to_string(op.k), "1 or more");
@@ -125,7 +126,7 @@ Operator tensorList(NodeReader &in)
     ops::TensorList op;
     op.kind = kKind;
     op.axis = in.integer("axis");
-    op.keepsAxis = in.integer("keepdims", 1) != 0;
+    op.keepsAxis = in.boolean("keepdims", true);
     op.newAxis = in.boolean("new_axis");
     if (in.has("dtype"))
         op.type = in.type("dtype");

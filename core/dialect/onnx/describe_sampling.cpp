@@ -98,6 +98,7 @@ Operator determinant(NodeReader &)
 {
     ops::LinearAlgebra op;
     op.kind = ops::LinearAlgebra::Kind::Determinant;
+    op.atLeastRank1 = false;
     return op;
 }
 
@@ -110,7 +111,8 @@ Operator roiAlign(NodeReader &in)
     op.width = in.integer("output_width", 1);
     op.samples = in.integer("sampling_ratio", 0);
     op.spatialScale = in.real("spatial_scale", 1);
-    op.halfPixel = in.opset() >= 16 && in.text("coordinate_transformation_mode") == "half_pixel";
+    static constexpr std::array<std::string_view, 2> kPlaces{"output_half_pixel", "half_pixel"};
+    op.halfPixel = in.opset() >= 16 && in.choice("coordinate_transformation_mode", kPlaces) == 1;
     return op;
 }
 

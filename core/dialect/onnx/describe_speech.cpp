@@ -100,10 +100,20 @@ Operator recurrence(NodeReader &in)
     return op;
 }
 
+/// The keys on one side that a query sees; -1: all.
+std::optional<std::int64_t> windowSide(NodeReader &in, std::string_view key)
+{
+    const std::int64_t size = in.integer(key, -1);
+    if (size < -1)
+        in.fail(key, std::to_string(size), "-1 or more");
+    return size < 0 ? std::nullopt : std::optional(size);
+}
+
 Operator attention(NodeReader &in)
 {
     using Shows = ops::Attention::Shows;
     static constexpr std::array kShows{Shows::Products, Shows::Capped, Shows::Masked, Shows::Weights};
+    constexpr int kOpsetOfPaddedMasks = 24;
     ops::Attention op;
     const std::int64_t shows = in.integer("qk_matmul_output_mode", 0);
     if (shows < 0 || shows > 3)
@@ -115,9 +125,18 @@ Operator attention(NodeReader &in)
     op.scale = in.optionalReal("scale");
     op.cap = in.real("softcap");
     op.causal = in.boolean("is_causal");
+    op.left = windowSide(in, "left_window_size");
+    op.right = windowSide(in, "right_window_size");
+    op.softmaxType = in.type("softmax_precision");
+    op.padsMask = in.opset() >= kOpsetOfPaddedMasks;
     op.hasMask = in.hasInput(3);
-    op.hasPast = in.hasInput(4) && in.hasInput(5);
+    op.hasPast = in.hasInput(4);
     op.hasLengths = in.hasInput(6);
+    if (in.hasInput(4) != in.hasInput(5))
+        in.fail(in.hasInput(4) ? "past_value" : "past_key", "not given",
+                "both past_key and past_value, or neither");
+    else if (op.hasPast && op.hasLengths)
+        in.fail("nonpad_kv_seqlen", "given beside past_key and past_value", "one or the other");
     return op;
 }
 
@@ -143,7 +162,7 @@ Operator stft(NodeReader &in)
 {
     ops::FrameFourier op;
     op.step = in.optionalIntegerAt(1).value_or(1);
-    op.onesided = in.integer("onesided", 1) != 0;
+    op.onesided = in.boolean("onesided", true);
     op.windowInput = in.position(2);
     if (in.hasInput(3))
         op.length = in.optionalIntegerAt(3).value_or(0);

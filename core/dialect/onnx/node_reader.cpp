@@ -64,6 +64,14 @@ std::int64_t NodeReader::integer(std::string_view key, std::int64_t otherwise)
     return optionalInteger(key).value_or(otherwise);
 }
 
+bool NodeReader::boolean(std::string_view key, bool otherwise)
+{
+    const std::int64_t value = integer(key, otherwise ? 1 : 0);
+    if (value != 0 && value != 1)
+        fail(key, std::to_string(value), "0 or 1");
+    return value != 0;
+}
+
 std::optional<double> NodeReader::optionalReal(std::string_view key)
 {
     const auto text = find(key);

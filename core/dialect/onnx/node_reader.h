@@ -34,7 +34,7 @@ public:
     std::optional<std::int64_t> optionalInteger(std::string_view key);
     double real(std::string_view key, double otherwise = 0);
     std::optional<double> optionalReal(std::string_view key);
-    bool boolean(std::string_view key) { return integer(key) != 0; }
+    bool boolean(std::string_view key, bool otherwise = false); ///< fails: neither 0 nor 1
     ops::Dims integers(std::string_view key); ///< empty where there are none
     std::optional<ops::Dims> optionalIntegers(std::string_view key);
     std::vector<double> reals(std::string_view key);

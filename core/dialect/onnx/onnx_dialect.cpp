@@ -8,6 +8,7 @@
 #include "core/dialect/onnx/node_reader.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/dialect/onnx/operator_rows.h"
+#include "core/dialect/onnx/output_facts.h"
 #include "core/dialect/onnx/raise_opset.h"
 #include "core/graph/traverse.h"
 #include "core/tensor/elements.h"
@@ -96,6 +97,7 @@ public:
     }
     NodeDefPtr withDeclaredType(const NodeDefPtr &variable, DType type) const override;
     Shape declaredShape(const graph::Graph &graph, const NodeDef &variable) const override;
+    Shape declaredHead(const graph::Graph &graph, std::size_t head) const override;
     Shape filledShape(const graph::Graph &graph, const NodeDef &node) const override;
     Result<std::optional<Tensor>> constantOf(const NodeDef &node) const override;
     NodeDefPtr withConstant(const NodeDefPtr &node, Tensor values) const override;
@@ -151,6 +153,7 @@ public:
     }
 
 private:
+    std::optional<Error> unknownAttribute(const NodeDef &node) const;
     const OpInfo *find(std::string_view name) const
     {
         const auto &known = operatorsOf(m_opset);
@@ -220,8 +223,29 @@ NodeRole OnnxDialect::role(const NodeDef &node) const
     return runsBodies(node) ? NodeRole::ControlFlow : NodeRole::Other;
 }
 
+/// What the reader of the file did not find among the operator's attributes, as an error.
+std::optional<Error> OnnxDialect::unknownAttribute(const NodeDef &node) const
+{
+    const std::string *const text = node.attributes.find(kUnknownKey);
+    const auto names = text ? textsIn(*text) : std::nullopt;
+    const OpInfo *const info = find(node.op);
+    if (!names || names->empty() || info == nullptr)
+        return std::nullopt;
+    std::vector<std::string> known;
+    for (const AttributeSpec &spec : info->attributes)
+        known.push_back(spec.name);
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    const std::string &name = names->front();
+    return badInput(node.name + ": " + printable(name, 60),
+                    "an attribute that " + node.op + " of this opset does not have"
+                        + didYouMean(nearestNames(name, views)),
+                    known.empty() ? std::string("no attributes") : "one of " + joined(known));
+}
+
 Result<ops::Operator> OnnxDialect::readWith(const NodeDef &node, std::span<const Tensor> inputs) const
 {
+    if (auto error = unknownAttribute(node))
+        return std::move(*error);
     if (runsBodies(node))
         return readControlFlow(node, m_opset);
     const OpInfo *const info = find(node.op);
@@ -292,6 +316,12 @@ NodeDefPtr OnnxDialect::withDeclaredType(const NodeDefPtr &variable, DType type)
     return def;
 }
 
+Shape OnnxDialect::declaredHead(const graph::Graph &graph, std::size_t head) const
+{
+    const auto *const facts = dynamic_cast<const OutputFacts *>(graph.format().get());
+    return facts != nullptr && head < facts->heads.size() ? facts->heads[head].shape : Shape();
+}
+
 /// Dimensions with a name are open.
 Shape OnnxDialect::declaredShape(const graph::Graph &, const NodeDef &variable) const
 {
@@ -328,8 +358,9 @@ Result<std::optional<Tensor>> OnnxDialect::constantOf(const NodeDef &node) const
     const OpInfo *const info = node.op == "Constant" ? find(node.op) : nullptr;
     if (info == nullptr)
         return std::optional<Tensor>();
-    if (const Tensor *const held = node.tensorOf("value"))
-        return std::optional(*held);
+    for (const std::string_view key : {"value", "sparse_value"})
+        if (const Tensor *const held = node.tensorOf(key))
+            return std::optional(*held);
     NodeReader in(node, *info, m_opset, {});
     std::optional<Tensor> made;
     if (in.has("value_int"))

@@ -28,6 +28,10 @@ inline constexpr std::string_view kOwnCallKey = "calls own()";
 /// With a call that is only run in that body's place, and stays where calls are replaced by their bodies.
 inline constexpr std::string_view kStandsKey = "stands()";
 
+/// Of a node as a file has it: the names of attributes that its operator does not have in the file's opset, as a list. Such a node is
+/// shown and written, and not computed.
+inline constexpr std::string_view kUnknownKey = "unknown()";
+
 /// Of Softmax, LogSoftmax and Hardmax of opset 13 or newer, taken over from before: over the axis and all behind it, as it was
 /// until then. No file says it: they are written as nodes that reshape around one over the last axis.
 inline constexpr std::string_view kFlattenedKey = "flattened";

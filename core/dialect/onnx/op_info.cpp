@@ -150,6 +150,8 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
         for (const auto &[key, type] : kConstantKinds)
             if (attributes.find(key) != nullptr)
                 return types.withAttributeType(type);
+        if (const std::string *const sparse = attributes.find("sparse_value"))
+            return types.withAttributeType(typeInText(*sparse));
     }
     const AttributeSpec *const spec = attribute(typedBy);
     const std::string *const written = attributes.find(typedBy);

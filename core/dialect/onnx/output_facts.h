@@ -8,13 +8,13 @@
 
 namespace halftone::dialect::onnx {
 
-/// What a graph that comes from no ONNX file says of its outputs, which a file must say. By head.
-struct OutputFacts final : graph::FormatData
+/// What a graph says of its outputs: one that comes from no ONNX file what a file must say. By head.
+struct OutputFacts : graph::FormatData
 {
     struct Fact
     {
         tensor::DType type = tensor::DType::Unknown;
-        tensor::Shape shape{}; ///< of known rank
+        tensor::Shape shape{}; ///< of one that comes from no file of known rank
     };
     std::vector<Fact> heads{};
 };

@@ -7,6 +7,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/io/onnx/attribute_text.h"
+#include "core/io/onnx/sparse_values.h"
 #include "core/io/onnx/tensor_values.h"
 
 #include <algorithm>
@@ -45,6 +46,22 @@ graph::Attributes declared(const ::onnx::TypeProto &type)
         attributes.set(names::kShapeKey, names::listText(dims));
     }
     return attributes;
+}
+
+names::OutputFacts::Fact factOf(const ::onnx::TypeProto &type)
+{
+    names::OutputFacts::Fact fact;
+    if (!type.has_tensor_type())
+        return fact;
+    fact.type = names::dtypeOfCode(type.tensor_type().elem_type()).value_or(tensor::DType::Unknown);
+    if (!type.tensor_type().has_shape())
+        return fact;
+    std::vector<std::int64_t> dims;
+    for (const auto &dim : type.tensor_type().shape().dim())
+        dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value()
+                                                                   : tensor::Shape::kUnknown);
+    fact.shape = tensor::Shape(std::move(dims));
+    return fact;
 }
 
 /// What the tensors in a value of that type hold: "float32".
@@ -187,39 +204,37 @@ Result<void> GraphReader::addInitializer(const ::onnx::TensorProto &tensor)
     return define(tensor.name(), {add(std::move(def)), 0, 0}, where);
 }
 
-/// Kept and shown; a model that computes with one is not run.
+/// One that is too large to be spread out is kept and shown; a model that computes with it is not run.
 Result<void> GraphReader::addSparse(const ::onnx::SparseTensorProto &sparse)
 {
     const std::string where = "sparse initializer " + shown(sparse.values().name());
-    HALFTONE_CHECK(readTensor(*m_context.source, m_context.source, sparse.values(), where));
-    HALFTONE_TRY(const tensor::Tensor indices,
-                 readTensor(*m_context.source, m_context.source, sparse.indices(), where));
-    const std::vector<std::int64_t> dims(sparse.dims().begin(), sparse.dims().end());
-    const auto count = tensor::Shape(dims).elementCount();
-    const bool isFlat = indices.shape().rank() == 1;
-    const bool isTable = indices.shape().rank() == 2 && indices.shape()[1] == std::ssize(dims);
-    if (indices.dtype() != tensor::DType::I64 || !count || (!isFlat && !isTable))
-        return badInput(where, "indices of shape " + indices.shape().toString(), "int64 of rank 1 or 2");
-    const auto places = indices.values<std::int64_t>();
-    for (std::size_t k = 0; k < places.size(); ++k) {
-        const std::int64_t most = isFlat ? *count : dims[k % dims.size()];
-        if (places[k] < 0 || places[k] >= most)
-            return badInput(where, "index " + std::to_string(places[k]), "less than " + std::to_string(most));
-    }
-    auto data = std::make_shared<ValueData>();
-    data->source = m_context.source;
-    data->sparse = &sparse;
+    HALFTONE_TRY(SparseValues values, readSparse(*m_context.source, m_context.source, sparse, where));
     NodeDef def;
-    def.op = names::kVariableOp;
     def.name = uniqueName(sparse.values().name());
-    def.variable = true;
     def.outputs.push_back(sparse.values().name());
+    if (m_outer != nullptr && values.dense.dtype() != tensor::DType::Unknown) { // as addInitializer()
+        def.op = "Constant";
+        def.attributes.set("value", summaryOf(sparse));
+        def.tensors.emplace_back("value", std::move(values.dense));
+        return define(sparse.values().name(), {add(std::move(def)), 0, 0}, where);
+    }
+    def.op = names::kVariableOp;
+    def.variable = true;
+    const std::vector<std::int64_t> dims(sparse.dims().begin(), sparse.dims().end());
     def.attributes
         = {{std::string(names::kTypeKey), std::string(names::nameOfCode(sparse.values().data_type()))},
            {std::string(names::kShapeKey), names::listText(dims)}};
+    auto data = std::make_shared<ValueData>();
+    data->source = m_context.source;
+    data->sparse = &sparse;
+    data->places = std::move(values.places);
     def.format = std::move(data);
     tensor::Array array;
     array.name = def.name;
+    if (values.dense.dtype() != tensor::DType::Unknown) {
+        array.shape = values.dense.shape();
+        array.values = std::move(values.dense);
+    }
     m_context.parameters.push_back(std::move(array));
     return define(sparse.values().name(), {add(std::move(def)), 0, 0}, where);
 }
@@ -321,6 +336,14 @@ Result<void> GraphReader::readAttribute(const Attribute &attribute, NodeDef &def
         text = attribute.g().name();
         break;
     }
+    case Attribute::SPARSE_TENSOR: {
+        HALFTONE_TRY(SparseValues values,
+                     readSparse(*m_context.source, m_context.source, attribute.sparse_tensor(), place));
+        text = summaryOf(attribute.sparse_tensor());
+        if (values.dense.dtype() != tensor::DType::Unknown)
+            def.tensors.emplace_back(attribute.name(), std::move(values.dense));
+        break;
+    }
     case Attribute::TYPE_PROTO:
         text = elementsOf(attribute.tp());
         break;
@@ -336,6 +359,7 @@ Result<void> GraphReader::readAttributes(const ::onnx::NodeProto &node, NodeDef 
                                          const std::string &where)
 {
     const dialect::OpInfo *const info = m_context.dialect->findOp(def.op);
+    std::vector<std::string> unknown;
     for (const Attribute &attribute : node.attribute()) {
         if (def.attributes.find(attribute.name()) != nullptr)
             return badInput(where, "the attribute " + shown(attribute.name()) + " twice", "each once");
@@ -347,7 +371,11 @@ Result<void> GraphReader::readAttributes(const ::onnx::NodeProto &node, NodeDef 
             return badInput(where + " attribute " + shown(attribute.name()),
                             Attribute::AttributeType_Name(given), Attribute::AttributeType_Name(needed));
         HALFTONE_CHECK(readAttribute(attribute, def, where));
+        if (info != nullptr && spec == nullptr)
+            unknown.push_back(attribute.name());
     }
+    if (!unknown.empty())
+        def.attributes.set(names::kUnknownKey, names::listText(unknown));
     return {};
 }
 
@@ -462,6 +490,8 @@ Result<graph::Graph> GraphReader::read()
     HALFTONE_CHECK(addHeads());
     orderCaptured();
     auto data = std::make_shared<GraphData>();
+    for (const auto &output : m_proto.output())
+        data->heads.push_back(factOf(output.type()));
     data->source = m_context.source;
     data->proto = &m_proto;
     data->nodes = std::move(m_defs);

@@ -12,6 +12,7 @@
 #include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/respelled_node.h"
+#include "core/io/onnx/sparse_values.h"
 #include "core/io/onnx/tensor_values.h"
 
 #include <algorithm>
@@ -98,7 +99,8 @@ void sortAsIn(const Messages &source, Messages &messages)
 bool isOurs(std::string_view key)
 {
     return key == names::kFlattenedKey || key == names::kCallKey || key == names::kOwnCallKey
-        || key == names::kStandsKey || key == names::kGroupScalesKey || key == names::kBatchedKey;
+        || key == names::kStandsKey || key == names::kGroupScalesKey || key == names::kBatchedKey
+        || key == names::kUnknownKey;
 }
 
 } // namespace
@@ -216,8 +218,12 @@ void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
         sparse.CopyFrom(*data->sparse);
         copyWithValues(*data->source, data->sparse->values(), *sparse.mutable_values());
         copyWithValues(*data->source, data->sparse->indices(), *sparse.mutable_indices());
-        giveType(type ? tensor::dtypeNamed(*type) : std::nullopt, *sparse.mutable_values());
-        return;
+        const bool isSpread = array != nullptr && array->values.dtype() != tensor::DType::Unknown;
+        if (!isSpread)
+            giveType(type ? tensor::dtypeNamed(*type) : std::nullopt, *sparse.mutable_values());
+        if (!isSpread || writeSparse(array->values, data->places, sparse))
+            return;
+        proto.mutable_sparse_initializer()->RemoveLast(); // it has become dense
     }
     const bool isInput = data == nullptr ? array == nullptr : data->input != nullptr;
     if (isInput) {
@@ -344,6 +350,8 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
                         && other.name() > from.name(); // as the reader has them
                 }));
             HALFTONE_CHECK(writeBody(id, body, to));
+        } else if (typeOf(from) == Attribute::SPARSE_TENSOR) {
+            continue; // other values come as another attribute
         } else if (const tensor::Tensor *const held = def.tensorOf(from.name())) {
             if (nodeData(def) == nullptr || !holds(*nodeData(def)->source, from.t(), *held)
                 || !from.t().has_raw_data())
@@ -439,7 +447,9 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
 void GraphWriter::writeOutputs(::onnx::GraphProto &proto) const
 {
     const auto heads = m_graph.heads();
-    const auto *const facts = dynamic_cast<const names::OutputFacts *>(m_graph.format().get());
+    const bool isOfFile = dynamic_cast<const GraphData *>(m_graph.format().get()) != nullptr;
+    const auto *const facts
+        = isOfFile ? nullptr : dynamic_cast<const names::OutputFacts *>(m_graph.format().get());
     for (std::size_t k = 0; k < heads.size(); ++k) {
         if (static_cast<int>(k) >= proto.output_size())
             proto.add_output();

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "core/base/mapped_file.h"
+#include "core/dialect/onnx/output_facts.h"
 #include "core/graph/graph.h"
 
 #include <onnx-ml.pb.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,9 +47,10 @@ struct ValueData final : graph::FormatData
     const ::onnx::ValueInfoProto *input = nullptr;
     const ::onnx::TensorProto *initializer = nullptr;
     const ::onnx::SparseTensorProto *sparse = nullptr;
+    std::vector<std::int64_t> places; ///< of its elements, as SparseValues has them
 };
 
-struct GraphData final : graph::FormatData
+struct GraphData final : dialect::onnx::OutputFacts
 {
     SourcePtr source;
     const ::onnx::GraphProto *proto = nullptr;

@@ -18,10 +18,10 @@ DimList withLast(DimList batch, std::initializer_list<Dim> last)
     return batch;
 }
 
-/// A vector where a matrix had no batch: the formats we know write a single number as (1).
-DimList numbers(DimList batch)
+/// One number for each matrix.
+DimList numbers(const LinearAlgebra &op, DimList batch)
 {
-    return batch.empty() ? DimList{1} : batch;
+    return batch.empty() && op.atLeastRank1 ? DimList{1} : batch;
 }
 
 Dim half(Dim product)
@@ -127,7 +127,7 @@ Result<void> inferSquare(const LinearAlgebra &op, ShapeSlots &slots, const DimLi
     case Kind::Determinant:
     case Kind::LogDeterminant:
         for (std::size_t o = 0; o < scratch; ++o)
-            HALFTONE_CHECK(slots.setOutput(o, numbers(batch)));
+            HALFTONE_CHECK(slots.setOutput(o, numbers(op, batch)));
         HALFTONE_CHECK(slots.setOutput(scratch, withLast(batch, {side, side})));
         return slots.setOutput(scratch + 1, withLast(batch, {side}));
     case Kind::SymmetricEigen:
@@ -159,7 +159,7 @@ Result<void> infer(const LinearAlgebra &op, ShapeSlots &slots)
     const Dim rows = batch.back();
     batch.pop_back();
     if (op.kind == Kind::LogDiagonalSum)
-        return slots.setOutput(0, numbers(std::move(batch)));
+        return slots.setOutput(0, numbers(op, std::move(batch)));
     if (op.kind == Kind::Symmetric || op.kind == Kind::LowerOrthogonal)
         return inferRectangular(op, slots, batch, rows, columns);
     HALFTONE_TRY(const Dim side, sideOf(slots, 0, rows, columns));

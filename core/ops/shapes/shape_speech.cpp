@@ -28,6 +28,25 @@ Result<HeadDims> headsOf(const ShapeSlots &slots, std::size_t input, std::int64_
     return HeadDims{dims[0], Dim(heads), dims[1], dims[2] / heads};
 }
 
+/// fails: the mask, input 3, does not stretch to (N, heads, queries, keys); it may have fewer keys.
+Result<void> needMask(const Attention &op, const ShapeSlots &slots, const std::vector<Dim> &scores)
+{
+    const tensor::Shape &mask = slots.input(3);
+    if (!mask.hasRank())
+        return {};
+    bool fits = mask.rank() <= scores.size();
+    for (std::size_t k = 0; fits && k < mask.rank(); ++k) {
+        const Dim extent = Dim::of(mask[mask.rank() - 1 - k]);
+        const Dim wanted = scores[scores.size() - 1 - k];
+        if (!extent.isKnown() || !wanted.isKnown())
+            continue;
+        const bool stretches = extent.value() == 1 && !(k == 0 && op.padsMask);
+        fits = stretches || extent.value() == wanted.value() || (k == 0 && extent.value() < wanted.value());
+    }
+    return fits ? Result<void>()
+                : slots.wrongInput(3, "a shape that stretches to (batch, heads, queries, keys)");
+}
+
 } // namespace
 
 Result<void> infer(const AxisFourier &op, ShapeSlots &slots)
@@ -130,6 +149,8 @@ Result<void> infer(const Attention &op, ShapeSlots &slots)
     }
     if (op.hasLengths)
         HALFTONE_CHECK(slots.setInput(next, {queries.batch}));
+    if (op.hasMask)
+        HALFTONE_CHECK(needMask(op, slots, {queries.batch, queries.heads, queries.length, total}));
     HALFTONE_CHECK(
         slots.setOutput(0,
                         slots.input(0).rank() == 4

@@ -620,7 +620,8 @@ private Q_SLOTS:
         const graph::NodeDef *const w = nodeNamed(graph, "w");
         QVERIFY(w != nullptr);
         QCOMPARE(QString::fromStdString(graph.dialect()->foreignType(*w)), found);
-        QVERIFY(!loaded.value().model.parameters.at(0).shape.hasRank());
+        const tensor::Array &array = loaded.value().model.parameters.at(0);
+        QCOMPARE(array.shape.hasRank(), found.isEmpty()); // sparse values are spread out
     }
 
     /// TensorProto, raw_data and int32_data: the first element lies in the lowest bits of the first byte.

@@ -1,6 +1,7 @@
 #include "core/backends/reference/axis_walk.h"
 #include "core/backends/reference/kernels.h"
 #include "core/backends/reference/matrix.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,22 +51,23 @@ std::vector<Real> withPast(const Arrays<Real> &arrays, std::size_t input, std::o
     return rows;
 }
 
-/// What is added to the products of one head: the mask, what lies ahead, what is beyond the valid keys.
+/// What is added to the products of one head: the mask, and negative infinity for keys that a query does not see.
 template <class Real>
 class Bias
 {
 public:
-    Bias(const ops::Attention &op, const Arrays<Real> &arrays, std::size_t total)
+    Bias(const ops::Attention &op, const Arrays<Real> &arrays, std::size_t queries, std::size_t total)
         : m_op(op)
         , m_arrays(arrays)
-        , m_total(total)
-        , m_past(op.hasPast ? static_cast<std::size_t>(arrays.inDims(op.hasMask ? 4 : 3)[2]) : 0)
+        , m_queries(static_cast<std::int64_t>(queries))
+        , m_past(op.hasPast ? arrays.inDims(op.hasMask ? 4 : 3)[2] : 0)
     {
         if (!op.hasMask)
             return;
         m_isBool = arrays.operation.inputs[3].dtype == tensor::DType::Bool;
         const DimSpan dims = arrays.inDims(3);
-        m_masked = dims.empty() ? total : static_cast<std::size_t>(dims.back());
+        m_masked = dims.empty() || (dims.back() == 1 && !op.padsMask) ? total
+                                                                      : static_cast<std::size_t>(dims.back());
         const std::vector<std::int64_t> own = denseStrides(dims);
         for (std::size_t k = 0; k < std::min<std::size_t>(dims.size(), 4); ++k)
             m_strides[3 - k] = dims[dims.size() - 1 - k] == 1 ? 0 : own[dims.size() - 1 - k];
@@ -74,19 +76,28 @@ public:
     Real at(std::size_t n, std::size_t h, std::size_t query, std::size_t key) const
     {
         constexpr Real kNever = -std::numeric_limits<Real>::infinity();
-        if (m_op.causal && key > query + m_past)
-            return kNever;
-        if (m_op.hasLengths && !(static_cast<Real>(key) < m_arrays.in[m_arrays.in.size() - 1][n]))
+        if (isHidden(n, static_cast<std::int64_t>(query), static_cast<std::int64_t>(key)))
             return kNever;
         if (!m_op.hasMask)
             return 0;
-        if (key >= m_masked && m_masked != 1)
+        if (key >= m_masked)
             return kNever;
         const Real value = m_arrays.in[3][offset(n, 0) + offset(h, 1) + offset(query, 2) + offset(key, 3)];
         return !m_isBool ? value : value != 0 ? Real(0) : kNever;
     }
 
 private:
+    bool isHidden(std::size_t n, std::int64_t query, std::int64_t key) const
+    {
+        const std::int64_t valid
+            = m_op.hasLengths ? static_cast<std::int64_t>(m_arrays.in[m_arrays.in.size() - 1][n]) : 0;
+        if (m_op.hasLengths && key >= valid)
+            return true;
+        const std::int64_t place = query + (m_op.hasLengths ? valid - m_queries : m_past);
+        return (m_op.causal && key > place) || (m_op.left && place - key > *m_op.left)
+            || (m_op.right && key - place > *m_op.right);
+    }
+
     std::size_t offset(std::size_t i, std::size_t axis) const
     {
         return i * static_cast<std::size_t>(m_strides[axis]);
@@ -94,18 +105,30 @@ private:
 
     const ops::Attention &m_op;
     const Arrays<Real> &m_arrays;
-    std::size_t m_total;
-    std::size_t m_past;
-    std::size_t m_masked = 0;
+    std::int64_t m_queries;
+    std::int64_t m_past;
+    std::size_t m_masked = 0; ///< keys that the mask tells of
     bool m_isBool = false;
     std::array<std::int64_t, 4> m_strides{};
 };
 
-/// In place; a row that may see nothing is no number, as the definition has it.
+template <class Real>
+void roundTo(tensor::DType type, Real *row, std::size_t length)
+{
+    for (std::size_t i = 0; tensor::isHalf(type) && i < length; ++i)
+        row[i] = static_cast<Real>(tensor::heldIn(type, static_cast<double>(row[i])));
+}
+
+/// In place. Where all is negative infinity, 0.
 template <class Real>
 void softmaxRow(Real *row, std::size_t length)
 {
     const Real largest = *std::max_element(row, row + length);
+    if (largest == -std::numeric_limits<Real>::infinity()
+        && std::none_of(row, row + length, [](Real x) { return std::isnan(x); })) {
+        std::fill_n(row, length, Real(0));
+        return;
+    }
     double sum = 0;
     for (std::size_t i = 0; i < length; ++i) {
         row[i] = std::exp(row[i] - largest);
@@ -138,7 +161,7 @@ Result<void> compute(const ops::Attention &op, const Arrays<Real> &arrays)
         = keys.length + (op.hasPast ? static_cast<std::size_t>(arrays.inDims(past)[2]) : 0);
     const auto scale = static_cast<Real>(op.scale.value_or(1 / std::sqrt(static_cast<double>(queries.size))));
     const auto cap = static_cast<Real>(op.cap);
-    const Bias<Real> bias(op, arrays, total);
+    const Bias<Real> bias(op, arrays, queries.length, total);
     const std::size_t group = queries.heads / std::max<std::size_t>(keys.heads, 1);
     for (std::size_t n = 0; n < static_cast<std::size_t>(arrays.inDims(0)[0]) && total > 0; ++n) {
         for (std::size_t h = 0; h < queries.heads && !arrays.workers.stopped(); ++h) {
@@ -162,12 +185,25 @@ Result<void> compute(const ops::Attention &op, const Arrays<Real> &arrays)
             for (Real &x : products)
                 x = cap > 0 ? cap * std::tanh(x / cap) : x;
             show(Shows::Capped);
-            for (std::size_t q = 0; q < queries.length; ++q)
-                for (std::size_t k = 0; k < total; ++k)
-                    products[q * total + k] += bias.at(n, h, q, k);
+            // A query from which the biases alone hide all keys sees nothing, whatever its products are.
+            std::vector<bool> seesNothing(queries.length, true);
+            for (std::size_t q = 0; q < queries.length; ++q) {
+                for (std::size_t k = 0; k < total; ++k) {
+                    const Real added = bias.at(n, h, q, k);
+                    seesNothing[q] = seesNothing[q] && added == -std::numeric_limits<Real>::infinity();
+                    products[q * total + k] += added;
+                }
+            }
             show(Shows::Masked);
-            for (std::size_t q = 0; q < queries.length; ++q)
-                softmaxRow(products.data() + q * total, total);
+            for (std::size_t q = 0; q < queries.length; ++q) {
+                Real *const row = products.data() + q * total;
+                roundTo(op.softmaxType, row, total);
+                if (seesNothing[q])
+                    std::fill_n(row, total, Real(0));
+                else
+                    softmaxRow(row, total);
+                roundTo(op.softmaxType, row, total);
+            }
             show(Shows::Weights);
             multiply<Real>(arrays.summing(), queries.length, total, values.size,
                            {products.data(), signedOf(total), 1},

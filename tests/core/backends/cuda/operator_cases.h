@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-/// The operator cases of both formats (tests/data/onnx_ops, tests/data/ops), for whoever computes them.
+/// The operator cases of both formats (tests/data/onnx_ops, some of tests/data/onnx_special, tests/data/ops), for whoever computes them.
 namespace halftone::test {
 
 /// A recorded case with a network of one operator or a few.
@@ -95,6 +95,11 @@ inline QStringList onnxPaths()
     const QDir folder(QStringLiteral(HALFTONE_TEST_DATA "/onnx_ops"));
     for (const QString &name : folder.entryList({"*.onnx"}))
         paths.append(folder.filePath(name.chopped(5)));
+    const QDir special(
+        QStringLiteral(HALFTONE_TEST_DATA "/onnx_special")); // NaN, infinities, rows without a key
+    for (const QString &name :
+         special.entryList({"sign_float32.onnx", "celu.onnx", "*softmax_float32*.onnx", "attention_*.onnx"}))
+        paths.append(special.filePath(name.chopped(5)));
     return paths;
 }
 
