@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/infer/body_binding.h"
 #include "core/infer/lists.h"
+#include "core/mixed/function_calls.h"
 
 #include <algorithm>
 
@@ -175,12 +176,8 @@ Result<ConvertedBodies> convertBodies(const graph::Graph &source, const policy::
     for (const NodeId id : plan.order) {
         if (!isControlFlow(source, id) || assignment.requested(id) == policy::Request::Fp32)
             continue;
-        HALFTONE_TRY(const ops::Operator op, dialect::of(source).read(source.node(id)));
-        if (const auto *const flow = op.getIf<ops::ControlFlow>();
-            flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call) {
-            plan.notes.push_back({id, "a function computes it, whose nodes stay as they are"});
+        if (isCall(source, id)) // typed as one operator
             continue;
-        }
         if (settings.depth >= infer::kMaxBodyDepth) {
             plan.notes.push_back({id, "its body is nested too deeply and stays as it is"});
             continue;

@@ -8,6 +8,7 @@
 #include "core/infer/variables.h"
 #include "core/mixed/cast_params.h"
 #include "core/mixed/cast_problem.h"
+#include "core/mixed/position_paths.h"
 #include "core/policy/assignment.h"
 #include "core/policy/policy.h"
 #include "core/quantize/quantize_asked.h"
@@ -44,6 +45,8 @@ struct Decided
     std::optional<quantize::AskedPlan> int8; ///< nothing: no node is asked for in int8
     std::vector<policy::Warning> warnings;
     std::shared_ptr<const hardware::Description> chip; ///< Policy::hardware; null: none
+    PositionMap positions; ///< what must not round them, in the graph and its bodies
+    PositionMap scales; ///< mode all: what must not round those of Resize, likewise
     double seconds = 0;
 };
 

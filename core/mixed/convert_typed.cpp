@@ -1,6 +1,7 @@
 #include "core/mixed/convert_typed.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/overridable.h"
 #include "core/mixed/convert_bodies.h"
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
@@ -30,8 +31,10 @@ std::vector<bool> storableVariables(const graph::Graph &source, const policy::As
         const DType type = plan.native[plan.firstOutput[id]];
         // TVM's pass leaves inputs as they are.
         const bool mayComeLow = !settings.keepIoTypes && settings.mode != policy::Mode::Tvm;
+        // Whoever runs the model may feed other values, of the type that is there.
+        const bool isKept = settings.keepIoTypes && dialect::isOverridable(source, id);
         storable[id] = variables[id].isData ? mayComeLow && type == DType::F32
-                                            : settings.castParams && rewrite::isCastable(type);
+                                            : settings.castParams && rewrite::isCastable(type) && !isKept;
     }
     return storable;
 }

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/mixed/function_calls.h"
 #include "core/mixed/original_types.h"
 #include "core/mixed/resolve_values.h"
 
@@ -149,8 +150,9 @@ void Planner::decide(NodeId id)
 {
     gather(id);
     const Request request = m_assignment.requested(id);
-    if (isControlFlow(m_source, id)) {
-        if (request == Request::Target || request == Request::Fp32)
+    const bool isBound = request == Request::Target || request == Request::Fp32;
+    if (isControlFlow(m_source, id) && !((isBound || request == Request::Widest) && isCall(m_source, id))) {
+        if (isBound)
             m_plan.notes.push_back({id, request == Request::Target ? kBodyDecides : kBodyStays});
         keepOriginal(id);
         return;
@@ -264,7 +266,7 @@ bool Planner::seeded(NodeId id, int seed)
 
 void Planner::asTarget(NodeId id)
 {
-    if (m_rules.op(id) == nullptr) {
+    if (m_rules.op(id) == nullptr && m_source.node(id).subgraphs.empty()) {
         m_in = m_native;
         for (DType &type : m_in) {
             if (rewrite::isCastable(type) || type == DType::Unknown)
