@@ -111,6 +111,14 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
             {std::string(pass->name), std::to_string(rewritten.changed), std::to_string(seconds * 1e3)});
         notes.insert(notes.end(), rewritten.notes.begin(), rewritten.notes.end());
     }
+    if (!options.fp32Params.empty()) { // constants that nodes hold say float32 only now
+        HALFTONE_TRY(rewrite::Rewritten restored,
+                     session.restoreParameters(model, options.fp32Params, progress(stop)));
+        model = std::move(restored.model);
+        if (restored.changed > 0)
+            notes.push_back(counted(restored.changed, "constant", "constants") + " taken from "
+                            + options.fp32Params);
+    }
     HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output));
     if (options.json) {
         printJson(Json{{"passes", std::move(rows)}, {"nodes", model.graph.nodeCount()}});

@@ -2,6 +2,8 @@
 
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
+#include "core/mixed/held_bounds.h"
+#include "core/tensor/held_above_zero.h"
 
 #include <algorithm>
 #include <optional>
@@ -22,21 +24,23 @@ struct Wanted
     tensor::DType to = tensor::DType::Unknown;
     std::optional<Result<tensor::Tensor>> cast; ///< nothing where a form of it was known
     tensor::CastReport losses;
+    bool isBound = false;
 };
 
 std::vector<Wanted> wantedOf(std::span<const tensor::Array> arrays, const graph::Graph &source,
                              const rewrite::Conversion &conversion)
 {
-    std::unordered_map<std::string_view, tensor::DType> types;
+    std::unordered_map<std::string_view, const rewrite::StoredParameter *> stored;
     for (const rewrite::StoredParameter &parameter : conversion.parameters)
         if (!parameter.losses) // a constant is cast already
-            types.emplace(source.node(parameter.variable).name, parameter.to);
+            stored.emplace(source.node(parameter.variable).name, &parameter);
+    const std::vector<bool> bounds = findBounds(source);
     std::vector<Wanted> wanted;
     for (std::size_t k = 0; k < arrays.size(); ++k) {
-        const auto found = types.find(dialect::variableOf(source, arrays[k].name));
+        const auto found = stored.find(dialect::variableOf(source, arrays[k].name));
         const tensor::DType from = arrays[k].values.dtype();
-        if (found != types.end() && from != found->second && from != tensor::DType::Unknown)
-            wanted.push_back({k, found->second, {}, {}});
+        if (found != stored.end() && from != found->second->to && from != tensor::DType::Unknown)
+            wanted.push_back({k, found->second->to, {}, {}, bounds[found->second->variable]});
     }
     return wanted;
 }
@@ -87,7 +91,11 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
         ParameterChange change{array.name, array.values.dtype(), one.to, form.losses};
         change.isClamped = clamps && change.losses.overflowed > 0 && change.to != tensor::DType::F32;
         change.count = array.values.elementCount();
-        array.values = change.isClamped ? tensor::clampedTo(array.values, one.to) : form.values;
+        auto held = one.isBound ? tensor::heldAboveZero(array.values, one.to) : std::nullopt;
+        change.isHeld = held.has_value();
+        array.values = held    ? std::move(*held)
+            : change.isClamped ? tensor::clampedTo(array.values, one.to)
+                               : form.values;
         result.changes.push_back(std::move(change));
     }
     return result;
@@ -99,7 +107,7 @@ void listConstants(const graph::Graph &source, const rewrite::Conversion &conver
     for (const rewrite::StoredParameter &stored : conversion.parameters)
         if (stored.losses)
             changes.push_back({dialect::of(source).entryName(source, {stored.variable, 0, 0}), stored.from,
-                               stored.to, *stored.losses, stored.isClamped});
+                               stored.to, *stored.losses, stored.isClamped, 0, stored.isHeld});
     for (const rewrite::ConvertedBody &body : conversion.bodies)
         listConstants(*source.node(body.node).subgraphs[body.body], body.conversion, changes);
 }

@@ -22,6 +22,7 @@ struct ParameterChange
     tensor::CastReport losses;
     bool isClamped = false; ///< what overflowed became the largest value of the type
     std::uint64_t count = 0; ///< of its values; 0: not known
+    bool isHeld = false; ///< a bound that would have become 0 is the smallest positive number of the type
 };
 
 struct CastParameters

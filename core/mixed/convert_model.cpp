@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/overridable.h"
 #include "core/hardware/catalogue.h"
 #include "core/infer/cpu_defects.h"
 #include "core/infer/variables.h"
@@ -10,9 +11,12 @@
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"
+#include "core/mixed/function_calls.h"
+#include "core/mixed/hold_positions.h"
 #include "core/mixed/hold_statistics.h"
 #include "core/mixed/node_arithmetic.h"
 #include "core/mixed/take_away.h"
+#include "core/mixed/tie_raised.h"
 #include "core/quantize/coded_nodes.h"
 #include "core/rewrite/share_nodes.h"
 
@@ -38,9 +42,9 @@ void warnOfFlushed(const std::vector<ParameterChange> &changes, std::vector<poli
     bool isKnown = true;
     std::vector<std::string> arrays, names;
     for (const ParameterChange &change : changes) {
-        flushed += change.losses.flushed;
-        if (change.losses.flushed == 0)
+        if (change.losses.flushed == 0 || change.isHeld)
             continue;
+        flushed += change.losses.flushed;
         all += change.count;
         isKnown = isKnown && change.count > 0;
         arrays.push_back(change.name + ' ' + std::to_string(change.losses.flushed));
@@ -70,6 +74,24 @@ void warnOfOverflow(const ParameterChange &change, std::vector<policy::Warning> 
                                 + " and become infinite; exclude the operator that reads them"});
 }
 
+/// Of epsilons that are larger now.
+void warnOfHeld(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
+{
+    std::vector<std::string> names;
+    std::string type;
+    for (const ParameterChange &change : changes) {
+        if (!change.isHeld)
+            continue;
+        names.push_back(change.name);
+        type = tensor::nameOf(change.to);
+    }
+    if (!names.empty())
+        warnings.push_back(
+            {"parameters",
+             joined(names) + ": positive bounds that would become 0 are the smallest positive " + type,
+             "bounds_held", std::move(names)});
+}
+
 /// What the values lost on the way into a narrower type, for those arrays where it matters.
 void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
 {
@@ -83,6 +105,26 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<polic
                  "NaN in " + valuesOf(losses.nan, change.count) + ", in whatever type they are stored"});
     }
     warnOfFlushed(changes, warnings);
+    warnOfHeld(changes, warnings);
+}
+
+/// Of inputs with values of their own that come in another type now: who feeds them has to know.
+void warnOfDefaults(const graph::Graph &source, const rewrite::Conversion &conversion,
+                    std::vector<policy::Warning> &warnings)
+{
+    std::vector<std::string> names;
+    std::string type;
+    for (const rewrite::StoredParameter &stored : conversion.parameters) {
+        if (dialect::defaultValueOf(source, stored.variable) == dialect::DefaultValue::None)
+            continue;
+        names.push_back(source.node(stored.variable).name);
+        type = tensor::nameOf(stored.to);
+    }
+    if (!names.empty())
+        warnings.push_back({"inputs",
+                            joined(names) + ": inputs that have values in the file, stored as parameters: "
+                                + "whoever feeds others feeds " + type,
+                            "defaults_stored", std::move(names)});
 }
 
 void warnOfBodies(const graph::Graph &graph, std::vector<policy::Warning> &warnings)
@@ -134,9 +176,10 @@ void warnOfCpu(const rewrite::Conversion &conversion, std::vector<policy::Warnin
 
 /// Over what the lists say: the mode's own classes, what the chip cannot compute, and what the values forbid.
 void adjust(const graph::Graph &graph, std::span<const tensor::Array> parameters,
-            const policy::Policy &policy, const hardware::Description *chip, policy::Assignment &assignment,
+            const policy::Policy &policy, const Decided &decided, policy::Assignment &assignment,
             std::vector<policy::Warning> &warnings)
 {
+    const hardware::Description *const chip = decided.chip.get();
     if (policy.mode == policy::Mode::Tvm)
         assignByTvm(graph, assignment, warnings);
     else if (policy.mode == policy::Mode::All)
@@ -146,6 +189,12 @@ void adjust(const graph::Graph &graph, std::span<const tensor::Array> parameters
     // MXNet's own conversion never looks at values, and mode all is asked for to see what breaks.
     if (policy.mode != policy::Mode::Mxnet && policy.mode != policy::Mode::All)
         holdStatistics(graph, parameters, policy.target, assignment);
+    if (policy.mode != policy::Mode::Mxnet)
+        tieRaised(graph, assignment);
+    if (policy.mode.value_or(policy::Mode::Typed) == policy::Mode::Typed)
+        holdPaths(graph, decided.positions, "positions", assignment);
+    else if (policy.mode == policy::Mode::All)
+        holdPaths(graph, decided.scales, "scales", assignment);
 }
 
 /// In mode tvm a float32 reader of a product gets its accumulator, where that is float32 (M-tvm-accumulate).
@@ -183,7 +232,7 @@ TypedSettings typedSettings(const graph::Graph &graph, const Decided &decided, c
         std::vector<policy::Warning> told; // of the names that are not in this body
         const auto inBody = policy::matchNames(policy, body, told);
         policy::Assignment assignment = policy::assign(body, *decided.rules, inBody.value());
-        adjust(body, {}, policy, decided.chip.get(), assignment, told);
+        adjust(body, {}, policy, decided, assignment, told);
         return withoutInt8(std::move(assignment));
     };
     TypedSettings settings{decided.rules->target,
@@ -254,6 +303,8 @@ Result<void> convertWithInt8(const graph::Model &source, Decided &decided, const
     Decided here;
     here.rules = decided.rules;
     here.chip = decided.chip;
+    here.positions = decided.positions;
+    here.scales = decided.scales;
     if (asked.part) {
         std::vector<policy::Warning> told; // of the source's variables already
         HALFTONE_TRY(here.variables, infer::classifyVariables(asked.part->model, policy, told));
@@ -349,6 +400,7 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
         return inField(std::move(rules).error(), Field::Policy);
     rules.value().bodiesDecide = policy.mode != policy::Mode::Mxnet;
     decided.rules = std::make_shared<const policy::Rules>(std::move(rules).value());
+    warnOfAbsent(source.graph, *decided.rules, decided.warnings);
     const auto named = policy::matchNames(policy, source.graph, decided.warnings);
     if (!named.ok())
         return inField(named.error(), Field::Policy);
@@ -358,7 +410,10 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     }
     HALFTONE_TRY(decided.variables, infer::classifyVariables(source, policy, decided.warnings));
     std::vector<bool> released = keepCoded(source, decided.assignment);
-    adjust(source.graph, source.parameters, policy, decided.chip.get(), decided.assignment, decided.warnings);
+    decided.positions = findPositions(source.graph, decided.variables, policy.target);
+    if (policy.mode == policy::Mode::All)
+        decided.scales = findComputedScales(source.graph, decided.variables);
+    adjust(source.graph, source.parameters, policy, decided, decided.assignment, decided.warnings);
     if (!decided.assignment.otherwise.empty() || !released.empty()) {
         decided.int8 = quantize::planAsked(source, decided.assignment);
         decided.int8->options.released = std::move(released);
@@ -414,10 +469,16 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
         if (policy.keepIoTypes == false)
             result.warnings.push_back({"keep_io_types", "false has no effect in mode \"mxnet\""});
     }
+    if (auto warning = loweredPositions(source.graph, decided.positions, result.conversion))
+        result.warnings.push_back(std::move(*warning));
+    if (auto warning
+        = policy.mode == policy::Mode::Mxnet ? std::nullopt : keptCalls(source.graph, result.conversion))
+        result.warnings.push_back(std::move(*warning));
     warnOfNoTimes(policy, settings.shapes, result.warnings);
     result.seconds = decided.seconds + secondsSince(start);
 
     warnOfLosses(result.parameters, result.warnings);
+    warnOfDefaults(source.graph, result.conversion, result.warnings);
     warnOfUnknown(source.graph, result.warnings);
     warnOfCpu(result.conversion, result.warnings);
     if (result.chip)

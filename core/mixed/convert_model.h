@@ -7,6 +7,7 @@
 #include "core/infer/infer_shapes.h"
 #include "core/infer/variables.h"
 #include "core/mixed/cast_params.h"
+#include "core/mixed/position_paths.h"
 #include "core/policy/assignment.h"
 #include "core/policy/policy.h"
 #include "core/quantize/quantize_asked.h"
@@ -45,6 +46,8 @@ struct Decided
     std::optional<quantize::AskedPlan> int8; ///< nothing: no node is asked for in int8
     std::vector<policy::Warning> warnings;
     std::shared_ptr<const hardware::Description> chip; ///< Policy::hardware; null: none
+    PositionMap positions; ///< what must not round them, in the graph and its bodies
+    PositionMap scales; ///< mode all: what must not round those of Resize, likewise
     double seconds = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "core/mixed/convert_typed.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/overridable.h"
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
 #include "core/mixed/kept_lists.h"
@@ -31,8 +32,11 @@ std::vector<bool> storableIn(const TypedLevel &level, const TypedSettings &setti
         const DType type = level.plan.native[level.plan.firstOutput[id]];
         // TVM's pass leaves inputs as they are.
         const bool mayComeLow = !settings.keepIoTypes && settings.mode != policy::Mode::Tvm;
-        storable[id] = level.variables[id].isData ? mayComeLow && type == DType::F32
-                                                  : settings.castParams && rewrite::isCastable(type);
+        // Whoever runs the model may feed other values, of the type that is there.
+        const bool isKept = settings.keepIoTypes && dialect::isOverridable(source, id);
+        storable[id] = level.variables[id].isData
+            ? mayComeLow && type == DType::F32
+            : settings.castParams && rewrite::isCastable(type) && !isKept;
     }
     return storable;
 }

@@ -1,7 +1,9 @@
 #include "core/mixed/held_constants.h"
 
 #include "core/dialect/dialect.h"
+#include "core/mixed/held_bounds.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/held_above_zero.h"
 
 namespace halftone::mixed {
 namespace {
@@ -46,6 +48,7 @@ Result<ConstantForms> castConstants(const graph::Graph &source, const TypedPlan 
                                     const std::vector<DType> &stored, bool clamps, FormCache *forms)
 {
     ConstantForms made;
+    const std::vector<bool> bounds = findBounds(source);
     for (const NodeId id : plan.order) {
         const DType native = plan.native[plan.firstOutput[id]];
         if (source.isVariable(id) || stored[id] == DType::Unknown || stored[id] == native)
@@ -55,7 +58,11 @@ Result<ConstantForms> castConstants(const graph::Graph &source, const TypedPlan 
         const bool isClamped = clamps && form.losses.overflowed > 0;
         if (isClamped)
             form.values = tensor::clampedTo(*held, stored[id]);
-        made.stored.push_back({id, native, stored[id], form.losses, isClamped});
+        auto above = bounds[id] ? tensor::heldAboveZero(*held, stored[id]) : std::nullopt;
+        const bool isHeld = above.has_value();
+        if (isHeld)
+            form.values = std::move(*above);
+        made.stored.push_back({id, native, stored[id], form.losses, isClamped, isHeld});
         made.definitions.emplace(
             id, dialect::of(source).withConstant(source.sharedNode(id), std::move(form.values)));
     }

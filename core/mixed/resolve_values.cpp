@@ -1,6 +1,7 @@
 #include "core/mixed/resolve_values.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/raised_parts.h"
 #include "core/rewrite/twins.h"
 
 #include <algorithm>
@@ -42,6 +43,7 @@ public:
 
 private:
     bool readsKnownTypes(NodeId id) const;
+    bool isHeadCast(NodeId id) const;
     void resolve();
     std::vector<bool> headNodes() const;
     void standFor(NodeId id, NodeId twin);
@@ -66,6 +68,18 @@ bool Resolver::readsKnownTypes(NodeId id) const
     });
 }
 
+/// A cast of a conversion that gives what a head is called: it is no cast that readers can do without.
+bool Resolver::isHeadCast(NodeId id) const
+{
+    const graph::NodeDef &node = m_source.node(id);
+    if (m_source.isVariable(id) || m_source.inputs(id).size() != 1
+        || !dialect::of(m_source).isCastName(node.name))
+        return false;
+    const auto op = dialect::of(m_source).readKind(node);
+    return op.ok() && op.value().is<ops::Cast>()
+        && rewrite::isCastable(m_plan.original[m_plan.output(m_source.inputs(id)[0])]);
+}
+
 /// Finds what stands for what: casts for what they cast, nodes for an equal one that comes earlier.
 void Resolver::resolve()
 {
@@ -73,6 +87,7 @@ void Resolver::resolve()
     if (m_share)
         twins.emplace(m_source);
     const std::vector<bool> isHead = headNodes();
+    const std::vector<NodeId> parts = dialect::raisedParts(m_source);
     std::vector<Entry> inputs;
     for (const NodeId id : m_plan.order) {
         inputs.clear();
@@ -86,7 +101,7 @@ void Resolver::resolve()
             m_plan.foldedCasts.push_back(id);
             continue;
         }
-        if (twins && m_source.controlDependencies(id).empty()) {
+        if (twins && m_source.controlDependencies(id).empty() && parts[id] == id) {
             const NodeId twin
                 = twins->findOrAdd(id, inputs, static_cast<std::uint32_t>(m_assignment.requested(id)));
             // Two heads stay two; one keeps its name, whichever of the twins comes first.
@@ -151,8 +166,12 @@ std::vector<bool> Resolver::headNodes() const
 {
     std::vector<bool> isHead(m_source.nodeCount(), false);
     for (Entry head : m_source.heads()) {
-        while (m_isCast[head.node] && head.output < m_source.inputs(head.node).size())
+        // What stands before a cast at a head was a head when that cast was made.
+        while ((m_isCast[head.node] || isHeadCast(head.node))
+               && head.output < m_source.inputs(head.node).size()) {
+            isHead[head.node] = !m_isCast[head.node];
             head = m_source.inputs(head.node)[head.output];
+        }
         isHead[head.node] = true;
     }
     return isHead;

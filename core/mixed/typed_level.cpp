@@ -245,10 +245,8 @@ Result<bool> LevelMaker::isConverted(TypedLevel &level, NodeId id) const
         return false;
     HALFTONE_TRY(const ops::Operator op, dialect::of(*level.graph).read(level.graph->node(id)));
     const auto *const control = op.getIf<ops::ControlFlow>();
-    if (control != nullptr && control->kind == Kind::Call) {
-        level.flowNotes.push_back({id, "a function computes it, whose nodes stay as they are"});
-        return false;
-    }
+    if (control != nullptr && control->kind == Kind::Call)
+        return false; // typed as one operator
     if (level.depth >= infer::kMaxBodyDepth) {
         level.flowNotes.push_back({id, "its body is nested too deeply and stays as it is"});
         return false;

@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/mixed/chosen_types.h"
+#include "core/mixed/function_calls.h"
 #include "core/mixed/original_types.h"
 #include "core/mixed/resolve_values.h"
 
@@ -143,10 +144,11 @@ Result<void> Planner::decideFlow(NodeId id)
 
 Result<void> Planner::decide(NodeId id)
 {
-    if (isControlFlow(m_source, id))
+    const Request request = m_assignment.requested(id);
+    const bool isAsked = request == Request::Target || request == Request::Fp32 || request == Request::Widest;
+    if (isControlFlow(m_source, id) && !(isAsked && isCall(m_source, id)))
         return decideFlow(id);
     gather(id);
-    const Request request = m_assignment.requested(id);
     if (m_settings.kept != nullptr && (*m_settings.kept)[id]) {
         keepOriginal(id);
         return {};
@@ -257,7 +259,7 @@ bool Planner::seeded(NodeId id, int seed)
 
 void Planner::asTarget(NodeId id)
 {
-    if (m_rules.op(id) == nullptr) {
+    if (m_rules.op(id) == nullptr && m_source.node(id).subgraphs.empty()) {
         m_in = m_native;
         for (DType &type : m_in) {
             if (rewrite::isCastable(type) || type == DType::Unknown)

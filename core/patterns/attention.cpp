@@ -153,13 +153,19 @@ private:
         return kNone;
     }
 
-    /// Back from a product: scales, movements, then a bias and the product that made it.
+    /// Back from a product: scales, movements, a rotary embedding, then a bias and the product that made it.
     void takeSide(ValueIndex value)
     {
         for (int steps = 0; steps < kMostSteps; ++steps) {
             const NodeIndex node = m_walk.producer(m_walk.root(value));
             if (node == kNone)
                 return;
+            if (const Unit *unit = m_inner.endingAt(node);
+                unit != nullptr && unit->kind == UnitKind::RotaryEmbedding) {
+                m_unit.nodes.insert(m_unit.nodes.end(), unit->nodes.begin(), unit->nodes.end());
+                value = unit->inputs[0];
+                continue;
+            }
             const auto step = m_walk.affine(node);
             if (!step && !isMovement(m_walk.op(node)))
                 return takeProjection(node);

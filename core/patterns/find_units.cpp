@@ -24,7 +24,7 @@ public:
     std::vector<Unit> inner()
     {
         for (NodeIndex node = 0; node < m_owner.size(); ++node)
-            for (const auto find : {&findNorm, &findSoftmax, &findActivation})
+            for (const auto find : {&findNorm, &findSoftmax, &findActivation, &findRotary})
                 if (m_owner[node] == kNone)
                     add(find(m_walk, node));
         return inOrder();
@@ -113,6 +113,8 @@ std::string_view titleOf(UnitKind kind)
         return "HardSwish";
     case UnitKind::Mish:
         return "Mish";
+    case UnitKind::RotaryEmbedding:
+        return "Rotary embedding";
     case UnitKind::Attention:
         return "Attention";
     case UnitKind::Mlp:

@@ -21,6 +21,7 @@ enum class UnitKind : std::uint8_t
     Swish, ///< x · sigmoid(α · x); SiLU where α is 1
     HardSwish, ///< x · min(max(x / 6 + 1/2, 0), 1)
     Mish, ///< x · tanh(softplus(x))
+    RotaryEmbedding, ///< x · cos + turned(x) · sin, which turns pairs of elements by the angles of a position
     Attention, ///< softmax(q · kᵀ · scale + mask) · v with the products that make q, k and v
     Mlp, ///< product, activation, product, with their biases
     Residual, ///< x + branch(x), where the branch multiplies; x may pass a projection and its normalisation

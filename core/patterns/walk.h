@@ -78,6 +78,7 @@ private:
 std::optional<Unit> findNorm(const Walk &walk, NodeIndex anchor);
 std::optional<Unit> findSoftmax(const Walk &walk, NodeIndex anchor);
 std::optional<Unit> findActivation(const Walk &walk, NodeIndex anchor);
+std::optional<Unit> findRotary(const Walk &walk, NodeIndex anchor);
 
 /// Units by the node that computes their output.
 class UnitIndex

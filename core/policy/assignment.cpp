@@ -250,6 +250,7 @@ Request requestOf(Rule rule)
     case Rule::Conditional:
     case Rule::Hardware:
     case Rule::StatisticsBeyond:
+    case Rule::PositionPath:
     case Rule::TvmNever:
     case Rule::Coded:
         return Request::Fp32;
@@ -304,6 +305,8 @@ std::string_view nameOf(Rule rule)
         return "hardware-storage";
     case Rule::StatisticsBeyond:
         return "statistics-beyond";
+    case Rule::PositionPath:
+        return "position-path";
     case Rule::TvmAlways:
         return "tvm-always";
     case Rule::TvmFollow:

@@ -31,6 +31,7 @@ enum class Rule : std::uint8_t
     Hardware, ///< the chip cannot compute the operator in the target type
     HardwareStorage, ///< the chip keeps values in it, or emulates it: no gain by itself
     StatisticsBeyond, ///< a mean or variance that it would read in the target type is beyond that type's range
+    PositionPath, ///< 16 bit would round positions, or scales of sizes, that something needs exact
     TvmAlways, ///< mode tvm: TVM lowers it
     TvmFollow, ///< mode tvm: lowered where all that it reads is, or can be
     TvmNever, ///< mode tvm: TVM keeps it in float32

@@ -9,6 +9,7 @@
 #include "core/policy/policy_options.h"
 #include "core/policy/wording.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace halftone::policy {
@@ -63,6 +64,15 @@ Error unknownOperator(const dialect::Dialect &dialect, std::string where, std::s
     return badInput(std::move(where),
                     "unknown operator " + inQuotes(op) + didYouMean(nearestNames(op, names)),
                     "an operator of " + std::string(dialect.title()));
+}
+
+/// Where a format has domains ("com.microsoft.Gelu"), anybody may add operators to them: their names are taken as written.
+bool isOfOtherDomain(const dialect::Dialect &dialect, std::string_view op)
+{
+    const auto hasDomain = [](std::string_view name) { return name.find('.') != std::string_view::npos; };
+    return hasDomain(op) && std::ranges::any_of(dialect.operators(), [&](const OpInfo *info) {
+               return hasDomain(info->name);
+           });
 }
 
 /// Tells which setting failed.
@@ -150,6 +160,8 @@ Result<Named> Resolver::named(std::string_view entry, List list, const std::stri
     }
     if (!m_lists.holds(list, entry)) {
         const OpLists *const lists = anyListsWith(m_dialect, entry);
+        if (!lists && isOfOtherDomain(m_dialect, entry))
+            return Named{std::string(entry), std::string(entry), nullptr};
         if (!lists)
             return unknownOperator(m_dialect, where, entry);
         warn(entryText(nameOf(list), entry),

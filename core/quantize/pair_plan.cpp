@@ -1,6 +1,7 @@
 #include "core/quantize/pair_plan.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/overridable.h"
 #include "core/graph/traverse.h"
 #include "core/infer/infer_types.h"
 #include "core/quantize/quantize_choice.h"
@@ -427,7 +428,8 @@ Constants constantsOf(const graph::Model &model)
     for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         const NodeDef &node = model.graph.node(id);
         if (node.isVariable()) {
-            if (const auto held = arrays.find(node.name); held != arrays.end())
+            if (const auto held = arrays.find(node.name);
+                held != arrays.end() && !dialect::isOverridable(model.graph, id))
                 constants.emplace(id, held->second->values);
         } else if (model.graph.inputs(id).empty()) {
             const auto made = dialect::of(model.graph).constantOf(node);

@@ -99,6 +99,8 @@ struct StoredParameter
     /// What that did to a constant, whose values are in the graph; nothing for a parameter.
     std::optional<tensor::CastReport> losses{};
     bool isClamped = false; ///< of a constant: what overflowed became the largest value of the type
+    bool isHeld
+        = false; ///< of a constant: a bound that would have become 0 is the smallest positive number of the type
 };
 
 /// How many casts there are, as reports tell it.

@@ -2,34 +2,105 @@
 
 #include "core/dialect/dialect.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/held_above_zero.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace halftone::rewrite {
 namespace {
 
 using tensor::DType;
+using tensor::Tensor;
 
-/// Rounds the original as the conversion did and compares bytes.
+bool areEqual(const Tensor &a, const Tensor &b)
+{
+    return a.dtype() == b.dtype() && a.shape() == b.shape() && std::ranges::equal(a.bytes(), b.bytes());
+}
+
+/// Would a conversion have made `rounded` of the original? It rounds, and may clamp what is too large and hold bounds above 0.
+bool comesOf(const Tensor &rounded, const Tensor &original)
+{
+    const auto cast = tensor::castTo(original, rounded.dtype());
+    if (!cast.ok())
+        return false;
+    if (areEqual(cast.value(), rounded) || areEqual(tensor::clampedTo(original, rounded.dtype()), rounded))
+        return true;
+    const auto held = tensor::heldAboveZero(original, rounded.dtype());
+    return held && areEqual(*held, rounded);
+}
+
 Result<void> checkOrigin(const tensor::Array &stored, const tensor::Array &original)
 {
     if (stored.shape != original.shape)
         return badInput(stored.name, "the float32 array has another shape", "the shape of the 16-bit one");
-    HALFTONE_TRY(const tensor::Tensor rounded, tensor::castTo(original.values, stored.values.dtype()));
-    if (!std::ranges::equal(rounded.bytes(), stored.values.bytes()))
+    if (!comesOf(stored.values, original.values))
         return badInput(stored.name, "the float32 array is not what the 16-bit values were rounded from",
                         "the parameters of the model before its conversion");
     return {};
 }
 
+/// Constants by the names of what they give; nothing where several have one name.
+using Constants = std::unordered_map<std::string, std::optional<Tensor>>;
+
+std::optional<Tensor> constantOf(const graph::Graph &graph, graph::NodeId id)
+{
+    if (graph.isVariable(id) || !graph.inputs(id).empty())
+        return std::nullopt;
+    auto held = dialect::of(graph).constantOf(graph.node(id));
+    return held.ok() && held.value() && held.value()->dtype() == DType::F32 ? std::move(held).value()
+                                                                            : std::nullopt;
+}
+
+void collectConstants(const graph::Graph &graph, Constants &constants)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (auto held = constantOf(graph, id)) {
+            const auto [at, fresh]
+                = constants.try_emplace(dialect::of(graph).entryName(graph, {id, 0, 0}), std::move(held));
+            if (!fresh)
+                at->second.reset();
+        }
+        for (const auto &body : graph.node(id).subgraphs)
+            collectConstants(*body, constants);
+    }
+}
+
+/// Is it what a 16-bit type left of the original, told in float32?
+bool isRoundedFrom(const Tensor &held, const Tensor &original)
+{
+    return held.shape() == original.shape() && !areEqual(held, original)
+        && std::ranges::any_of(std::array{DType::F16, DType::BF16}, [&](DType type) {
+               const auto narrow = tensor::castTo(held, type);
+               return narrow.ok() && comesOf(narrow.value(), original);
+           });
+}
+
+graph::Graph withOriginals(const graph::Graph &graph, const Constants &originals, std::size_t &changed)
+{
+    return graph::Graph::inDialect(
+        graph, dialect::of(graph), [&](const graph::Graph &from, graph::NodeId id) -> graph::NodeDefPtr {
+            const auto held = constantOf(from, id);
+            const auto original
+                = held ? originals.find(dialect::of(from).entryName(from, {id, 0, 0})) : originals.end();
+            if (original == originals.end() || !original->second || !isRoundedFrom(*held, *original->second))
+                return from.sharedNode(id);
+            ++changed;
+            return dialect::of(from).withConstant(from.sharedNode(id), *original->second);
+        });
+}
+
 } // namespace
 
-Result<Rewritten> restoreParameters(const graph::Model &model, std::span<const tensor::Array> originals,
+Result<Rewritten> restoreParameters(const graph::Model &model, const graph::Model &original,
                                     const Progress &progress)
 {
     std::unordered_map<std::string_view, const tensor::Array *> byName;
-    for (const tensor::Array &array : originals) {
+    for (const tensor::Array &array : original.parameters) {
         if (array.values.dtype() == DType::F32)
             byName.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     }
@@ -39,14 +110,24 @@ Result<Rewritten> restoreParameters(const graph::Model &model, std::span<const t
         if (!tensor::isHalf(array.values.dtype()))
             continue;
         HALFTONE_CHECK(progress.checkStop());
-        const auto original = byName.find(dialect::variableOf(model.graph, array.name));
-        if (original == byName.end()) {
+        const auto found = byName.find(dialect::variableOf(model.graph, array.name));
+        if (found == byName.end()) {
             ++left;
             continue;
         }
-        HALFTONE_CHECK(checkOrigin(array, *original->second));
-        array.values = original->second->values;
+        HALFTONE_CHECK(checkOrigin(array, *found->second));
+        array.values = found->second->values;
         ++result.changed;
+    }
+    Constants constants;
+    if (original.graph.dialect() != nullptr)
+        collectConstants(original.graph, constants);
+    if (!constants.empty()) {
+        std::size_t restored = 0;
+        graph::Graph graph = withOriginals(model.graph, constants, restored);
+        if (restored > 0)
+            result.model.graph = std::move(graph);
+        result.changed += restored;
     }
     if (left > 0)
         result.notes.push_back(std::to_string(left) + " parameters in 16 bit have no float32 original");

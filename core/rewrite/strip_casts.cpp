@@ -1,12 +1,15 @@
 #include "core/rewrite/strip_casts.h"
 
 #include "core/dialect/dialect.h"
+#include "core/infer/infer_types.h"
 #include "core/infer/stored_types.h"
 #include "core/rewrite/rebuild.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -144,10 +147,28 @@ private:
     std::optional<Error> m_error;
 };
 
+/// The types of the graph as it says them: its float32 originals may have taken the place of parameters in 16 bit already.
+Result<infer::TypeMap> saidTypes(const graph::Model &model)
+{
+    std::unordered_map<std::string_view, DType> stored;
+    for (const tensor::Array &array : model.parameters)
+        stored.insert_or_assign(dialect::variableOf(model.graph, array.name), array.values.dtype());
+    std::vector<DType> types(model.graph.nodeCount(), DType::Unknown);
+    for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        if (!model.graph.isVariable(id))
+            continue;
+        HALFTONE_TRY(types[id], dialect::of(model.graph).declaredType(model.graph.node(id)));
+        if (const auto held = stored.find(model.graph.node(id).name);
+            types[id] == DType::Unknown && held != stored.end())
+            types[id] = held->second;
+    }
+    return infer::inferTypes(model.graph, types);
+}
+
 /// By NodeId: a cast, whoever wrote it, that only changes the precision of reals.
 Result<std::vector<bool>> castsOfReals(const graph::Model &model)
 {
-    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model));
+    HALFTONE_TRY(const infer::TypeMap types, saidTypes(model));
     const auto isReal = [](DType type) { return type == DType::F32 || tensor::isHalf(type); };
     std::vector<bool> found(model.graph.nodeCount());
     for (NodeId id = 0; id < model.graph.nodeCount(); ++id)

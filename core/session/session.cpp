@@ -138,7 +138,7 @@ Result<rewrite::Rewritten> Session::restoreParameters(const graph::Model &model,
                                                       const Progress &progress) const
 {
     HALFTONE_TRY(const io::LoadedModel original, io::loadModel(paramsPath));
-    auto restored = rewrite::restoreParameters(model, original.model.parameters, progress);
+    auto restored = rewrite::restoreParameters(model, original.model, progress);
     if (!restored.ok())
         return inFile(std::move(restored).error(), paramsPath);
     return restored;

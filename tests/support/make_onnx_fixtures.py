@@ -14,6 +14,11 @@ walk.onnx      a Scan from the end along the second axis that gives what it make
 transformer.onnx  two layers of BERT's shape, small, as tests/bench/make_bert.py writes them; transformer-inputs.npz, -values.npz
 told.onnx      operators whose outputs have other types than their inputs, or which no program runs in every type that their schemas allow; told-inputs.npz, -values.npz
 norms13.onnx   normalizations with variances that float16 cannot hold; norms14.onnx: the same where they may be float32
+positions.onnx  whole numbers and times in floats, and what reads them
+defaults.onnx  inputs with values in the file; defaults_some.onnx: of IR 4, where one initializer is no input; defaults_old.onnx: where all are, as old
+               exporters wrote
+bounds.onnx    epsilons that float16 makes 0
+calls.onnx     operators of ONNX Runtime and a call of a function
 network.onnx   a small classifier of drawn weights for the inputs of resources/sample/digits-test.npz; one of its nodes has no name
 """
 import argparse
@@ -278,6 +283,79 @@ def mixed_signs():
     return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)
 
 
+def positions():
+    """Whole numbers in floats: nodes called held… must not round them, those called free… may (M-position)."""
+    f = lambda *shape: np.linspace(-0.9, 0.8, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+    init = {
+        "axis1": np.array([1], np.int64), "axis2": np.array([2], np.int64), "begin0": np.array([0], np.int64), "end2": np.array([2], np.int64), "end4": np.array([4], np.int64),
+        "frequencies": (1 / 10000 ** (np.arange(4) / 4)).astype(np.float32).reshape(1, 4, 1), "rates": np.array([[1, 0.5, 0.25]], np.float32),
+        "wq": f(8, 8), "ws": f(8, 6), "table": f(64, 4), "wf": f(2, 4), "one": np.array(1, np.float32), "large": np.array(-1e4, np.float32), "fall": np.array(-0.3, np.float32),
+        "from0": np.array(0, np.int64), "to6": np.array(6, np.int64), "by1": np.array(1, np.int64), "k3": np.array([3], np.int64), "width": np.array(4, np.float32),
+        "limit": np.array(0.5, np.float32), "cumulative": np.array(1, np.int64), "end": np.array(7, np.float32),
+    }
+    n = h.make_node
+    then = h.make_graph([n("Mul", ["position", "fall"], ["b1"], "held_inside"), n("Sin", ["b1"], ["b2"], "held_wave_inside")], "then", [], [value("b2", ["N", 1, 6])])
+    other = h.make_graph([n("Neg", ["position"], ["e1"], "free_inside")], "other", [], [value("e1", ["N", 1, 6])])
+    nodes = [
+        n("Unsqueeze", ["position_ids", "axis1"], ["p1"], "free_rows"), n("Cast", ["p1"], ["position"], "free_cast", to=T.FLOAT),
+        n("MatMul", ["frequencies", "position"], ["angles"], "held_angles"), n("Transpose", ["angles"], ["turned"], "held_transpose", perm=[0, 2, 1]),
+        n("Concat", ["turned", "turned"], ["both"], "held_join", axis=-1), n("Sin", ["both"], ["sine"], "held_sine"), n("Cos", ["both"], ["cosine"], "held_cosine"),
+        n("Sigmoid", ["x"], ["squashed"], "free_squashed"), n("MatMul", ["squashed", "wq"], ["q"], "free_query"), n("Mul", ["q", "cosine"], ["qc"], "free_product"), n("Mul", ["q", "sine"], ["qs"], "free_other_product"),
+        n("Add", ["qc", "qs"], ["rope"], "free_sum"), n("Sin", ["q"], ["y2"], "free_wave"),
+        n("Unsqueeze", ["time", "axis1"], ["t1"], "held_time"), n("Mul", ["t1", "rates"], ["t2"], "held_rates"), n("Cos", ["t2"], ["y3"], "held_time_wave"),
+        n("Range", ["from0", "to6", "by1"], ["r1"], "free_range"), n("Cast", ["r1"], ["r2"], "free_range_cast", to=T.FLOAT), n("Mul", ["r2", "fall"], ["r3"], "held_exponent"), n("Exp", ["r3"], ["y4"], "held_decay"),
+        n("MatMul", ["rope", "ws"], ["s1"], "free_scores"), n("CumSum", ["s1", "cumulative"], ["s2"], "held_running"), n("Less", ["s2", "limit"], ["y5"], "held_compared"),
+        n("Cast", ["mask"], ["m1"], "free_mask", to=T.FLOAT), n("Sub", ["one", "m1"], ["m2"], "free_inverse"), n("Mul", ["m2", "large"], ["m3"], "free_large"), n("Add", ["s1", "m3"], ["m4"], "free_masked"),
+        n("Softmax", ["m4"], ["y6"], "free_softmax", axis=-1),
+        n("Slice", ["ids", "begin0", "end2", "axis1"], ["i1"], "held_ids"), n("Cast", ["i1"], ["i2"], "held_index", to=T.INT64), n("Gather", ["table", "i2"], ["y7"], "free_rows_of_table"),
+        n("Slice", ["ids", "end2", "end4", "axis1"], ["i3"], "free_features"), n("MatMul", ["i3", "wf"], ["y8"], "free_layer"),
+        n("TopK", ["y8", "k3"], ["k1", "k2"], "free_best"), n("Cast", ["k2"], ["k4"], "free_best_cast", to=T.FLOAT), n("Div", ["k4", "width"], ["k5"], "held_row"), n("Floor", ["k5"], ["y9"], "held_floor"),
+        n("Equal", ["position", "end"], ["y10"], "held_equal"),
+        n("If", ["flag"], ["y11"], "free_choice", then_branch=then, else_branch=other),
+    ]
+    inputs = [value("position_ids", ["N", 6], T.INT64), value("mask", [6, 6], T.INT64), value("x", ["N", 6, 8]), value("time", ["N"]), value("ids", ["N", 4]), value("flag", [], T.BOOL)]
+    outputs = [value("rope", ["N", 6, 8]), value("y2", ["N", 6, 8]), value("y3", ["N", 3]), value("y4", [6]), value("y5", ["N", 6, 6], T.BOOL), value("y6", ["N", 6, 6]), value("y7", ["N", 2, 4]), value("y8", ["N", 4]),
+               value("y9", ["N", 3]), value("y10", ["N", 1, 6], T.BOOL), value("y11", ["N", 1, 6])]
+    return model(h.make_graph(nodes, "positions", inputs, outputs, [nh.from_array(a, k) for k, a in init.items()]))
+
+
+def defaults(ir, others=False):
+    """Inputs that have values in the file: weights, a gain, a bound. `others`: one more initializer, which is no input."""
+    init = {"w": np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4), "gain": np.array(1.5, np.float32), "high": np.array(1, np.float32)}
+    inputs = [value("x", [2, 4])] + [value(k, list(a.shape)) for k, a in init.items()]
+    nodes = [h.make_node("MatMul", ["x", "w"], ["a"], "product"), h.make_node("Mul", ["a", "gain"], ["b"], "scaled"), h.make_node("Clip", ["b", "", "high"], ["c"], "bounded")]
+    if others:
+        init["v"] = np.eye(4, dtype=np.float32)
+    nodes.append(h.make_node("MatMul", ["c", "v"], ["y"], "last") if others else h.make_node("Identity", ["c"], ["y"], "last"))
+    return model(h.make_graph(nodes, "defaults", inputs, [value("y", [2, 4])], [nh.from_array(a, k) for k, a in init.items()]), 13, ir)
+
+
+def bounds():
+    """Means and norms of rows of which one is all zeros: epsilons keep the divisors above 0, as parameters and as constants."""
+    init = {"w": np.eye(4, dtype=np.float32), "least": np.array(1e-9, np.float32), "least_norm": np.array(1e-12, np.float32), "axes": np.array([1], np.int64), "tiny": np.array([1e-9, 1, 1, 1], np.float32)}
+    nodes = [
+        h.make_node("MatMul", ["x", "w"], ["a"], "product"), h.make_node("ReduceSum", ["a", "axes"], ["sum"], "sum"), h.make_node("Clip", ["sum", "least"], ["count"], "count"),
+        h.make_node("Div", ["a", "count"], ["mean"], "mean"), h.make_node("ReduceL2", ["a"], ["norm"], "norm", axes=[1]), h.make_node("Max", ["norm", "least_norm"], ["above"], "above"),
+        h.make_node("Div", ["mean", "above"], ["unit"], "unit"), h.make_node("Constant", [], ["eps"], "eps", value=nh.from_array(np.array(1e-10, np.float32))),
+        h.make_node("ReduceSumSquare", ["unit"], ["square"], "square", axes=[1]), h.make_node("Add", ["square", "eps"], ["guarded"], "guarded"), h.make_node("Sqrt", ["guarded"], ["root"], "root"),
+        h.make_node("Div", ["unit", "root"], ["last"], "last"), h.make_node("Mul", ["last", "tiny"], ["y"], "scaled"),
+    ]
+    return model(h.make_graph(nodes, "bounds", [value("x", [3, 4])], [value("y", [3, 4])], [nh.from_array(a, k) for k, a in init.items()]))
+
+
+def calls():
+    """Operators of ONNX Runtime, and a function of the model whose constant says float32."""
+    init = {"w": np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8), "bias": np.ones(8, np.float32)}
+    nodes = [
+        h.make_node("FusedMatMul", ["x", "w"], ["a"], "fused", domain="com.microsoft", alpha=0.5), h.make_node("BiasGelu", ["a", "bias"], ["b"], "gelu", domain="com.microsoft"),
+        h.make_node("Halved", ["b"], ["c"], "halved", domain="own"), h.make_node("MatMul", ["c", "w"], ["y"], "product"),
+    ]
+    half = h.make_function("own", "Halved", ["a"], ["b"], [h.make_node("Constant", [], ["half"], value=nh.from_array(np.array(0.5, np.float32))), h.make_node("Mul", ["a", "half"], ["b"])], [h.make_opsetid("", 17)])
+    made = model(h.make_graph(nodes, "calls", [value("x", ["N", 8])], [value("y", ["N", 8])], [nh.from_array(a, k) for k, a in init.items()]), functions=[half])
+    made.opset_import.extend([h.make_opsetid("com.microsoft", 1), h.make_opsetid("own", 1)])
+    return made
+
+
 def record(folder, name, made, cases, full_check=True):
     onnx.checker.check_model(made, full_check=full_check)
     (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
@@ -321,6 +399,10 @@ def main():
     onnx.checker.check_model(endless(), full_check=True)
     (folder / "sequences.onnx").write_bytes(sequences().SerializeToString(deterministic=True))
     (folder / "endless.onnx").write_bytes(endless().SerializeToString(deterministic=True))
+    for name, made in (("positions", positions()), ("defaults", defaults(8)), ("defaults_some", defaults(4, others=True)), ("defaults_old", defaults(4)), ("bounds", bounds())):
+        onnx.checker.check_model(made, full_check=True)
+        (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
+    (folder / "calls.onnx").write_bytes(calls().SerializeToString(deterministic=True))
     record(folder, "walk", walk(), {"": {"first": x[1], "x": np.arange(8, dtype=np.float32).reshape(2, 4)}})
     onnx.checker.check_model(network(), full_check=True)
     (folder / "network.onnx").write_bytes(network().SerializeToString(deterministic=True))

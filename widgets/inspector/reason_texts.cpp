@@ -39,6 +39,8 @@ QString reasonText(Rule rule)
         return QStringLiteral("the chip keeps values in the target type, but computes in float32");
     case Rule::StatisticsBeyond:
         return QStringLiteral("a mean or variance that it reads is beyond the target type's range");
+    case Rule::PositionPath:
+        return QStringLiteral("16 bit would round positions or scales that something behind it needs exact");
     case Rule::TvmAlways:
         return QStringLiteral("TVM always lowers its operator");
     case Rule::TvmFollow:

@@ -13,6 +13,10 @@ inline constexpr std::string_view kVariableOp = "Input";
 /// Of a variable: its element type as tensor::nameOf() or ONNX calls it, and its shape, "[N,3,224,224]".
 inline constexpr std::string_view kTypeKey = "type";
 inline constexpr std::string_view kShapeKey = "shape";
+/// Of an input of the main graph that has an initializer, as of IR 4 (dialect::DefaultValue).
+inline constexpr std::string_view kDefaultKey = "default";
+inline constexpr std::string_view kOverridableDefault = "overridable";
+inline constexpr std::string_view kListedDefault = "listed";
 
 /// Captured values are inputs of a node behind its own: their slots begin here, and the variables of its bodies that stand
 /// for them say which one under this key.

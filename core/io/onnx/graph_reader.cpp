@@ -64,6 +64,21 @@ names::OutputFacts::Fact factOf(const ::onnx::TypeProto &type)
     return fact;
 }
 
+/// Of inputs that have an initializer: before IR 4 every initializer was listed among the inputs, and exporters of IR 4 went on so.
+std::string_view kindOfDefaults(const ::onnx::ModelProto &model)
+{
+    constexpr std::int64_t kFirst = 4;
+    if (model.ir_version() < kFirst)
+        return {};
+    const auto &graph = model.graph();
+    std::unordered_set<std::string_view> inputs;
+    for (const auto &input : graph.input())
+        inputs.insert(input.name());
+    const bool areAll = std::ranges::all_of(
+        graph.initializer(), [&](const auto &tensor) { return inputs.contains(tensor.name()); });
+    return model.ir_version() == kFirst && areAll ? names::kListedDefault : names::kOverridableDefault;
+}
+
 /// What the tensors in a value of that type hold: "float32".
 std::string_view elementsOf(const ::onnx::TypeProto &type)
 {
@@ -161,6 +176,8 @@ Result<void> GraphReader::addInput(const ::onnx::ValueInfoProto &input)
     if (const auto held = m_initializers.find(input.name());
         held != m_initializers.end() && m_outer == nullptr) {
         data->initializer = held->second;
+        if (!m_kindOfDefaults.empty())
+            def.attributes.set(names::kDefaultKey, std::string(m_kindOfDefaults));
         HALFTONE_TRY(tensor::Tensor values,
                      readTensor(*m_context.source, m_context.source, *held->second,
                                 "initializer " + shown(held->second->name())));
@@ -245,6 +262,8 @@ Result<void> GraphReader::addVariables()
         if (!m_initializers.try_emplace(tensor.name(), &tensor).second)
             return badInput("initializer " + shown(tensor.name()), "a second one of this name",
                             "each name once");
+    if (m_outer == nullptr)
+        m_kindOfDefaults = kindOfDefaults(m_context.source->model);
     for (const auto &input : m_proto.input())
         HALFTONE_CHECK(addInput(input));
     for (const auto &tensor : m_proto.initializer())

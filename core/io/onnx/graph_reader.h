@@ -83,6 +83,7 @@ private:
     std::unordered_map<std::string, const ::onnx::TensorProto *> m_initializers;
     std::unordered_set<std::string> m_names; ///< of nodes and variables
     std::vector<std::string> m_captured;
+    std::string_view m_kindOfDefaults; ///< of the main graph: what inputs that have an initializer say
     /// Scratch: bodies of the node that is being read, by attribute.
     std::map<std::string, std::shared_ptr<const graph::Graph>, std::greater<>> m_bodies;
     std::vector<graph::Entry> m_inputs; ///< scratch: of the node that is being read

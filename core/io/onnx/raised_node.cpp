@@ -3,6 +3,8 @@
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/dialect/onnx/raised_names.h"
+#include "core/io/onnx/respelled_node.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -90,28 +91,6 @@ NodeProto nodeOf(const char *op, const NodeProto &around, std::initializer_list<
     return node;
 }
 
-/// Takes out the cast of ours that gives `value`, if nothing else can read it: a matrix is cast behind Flatten, as whoever
-/// converts the result will find.
-std::optional<NodeProto> takeCast(const std::string &value, ::onnx::GraphProto &graph)
-{
-    std::optional<NodeProto> taken;
-    int place = -1;
-    for (int k = 0; k < graph.node_size(); ++k) {
-        const NodeProto &node = graph.node(k);
-        const bool hasBodies
-            = std::ranges::any_of(node.attribute(), [](const Attribute &a) { return a.has_g(); });
-        if (hasBodies || std::ranges::find(node.input(), value) != node.input().end())
-            return std::nullopt;
-        if (node.op_type() == "Cast" && node.output(0) == value && node.name() == value)
-            place = k;
-    }
-    if (place >= 0) {
-        taken = graph.node(place);
-        graph.mutable_node()->DeleteSubrange(place, 1);
-    }
-    return taken;
-}
-
 } // namespace
 
 void raiseNode(const dialect::Dialect &dialect, tensor::DType data, ::onnx::NodeProto &node,
@@ -160,10 +139,10 @@ void flattenAround(const dialect::Dialect &dialect, ::onnx::GraphProto &graph)
 {
     NodeProto node = graph.node(graph.node_size() - 1);
     graph.mutable_node()->RemoveLast();
-    std::optional<NodeProto> cast = takeCast(node.input(0), graph);
-    const std::string input = cast ? cast->input(0) : node.input(0), output = node.output(0);
-    const std::string flat = output + "_flat", shape = output + "_shape";
-    std::string matrix = output + "_matrix";
+    const std::string input = node.input(0), output = node.output(0);
+    const std::string matrix = output + std::string(dialect::onnx::kMatrixSuffix);
+    const std::string flat = output + std::string(dialect::onnx::kFlatSuffix);
+    const std::string shape = output + std::string(dialect::onnx::kShapeSuffix);
     NodeProto flatten = nodeOf("Flatten", node, {input}, matrix);
     for (Attribute &attribute : *node.mutable_attribute()) {
         if (attribute.name() != "axis")
@@ -173,18 +152,10 @@ void flattenAround(const dialect::Dialect &dialect, ::onnx::GraphProto &graph)
         attribute.set_i(-1);
     }
     *graph.add_node() = flatten;
-    if (cast) {
-        cast->set_input(0, matrix);
-        matrix
-            = dialect.castName(matrix, *dialect::onnx::dtypeOfCode(static_cast<int>(cast->attribute(0).i())));
-        cast->set_name(matrix);
-        cast->set_output(0, matrix);
-        *graph.add_node() = *cast;
-    }
     node.set_input(0, matrix);
     node.set_output(0, flat);
     *graph.add_node() = node;
-    *graph.add_node() = nodeOf("Shape", node, {input}, shape);
+    *graph.add_node() = nodeOf("Shape", node, {beforeCast(dialect, input, graph)}, shape);
     *graph.add_node() = nodeOf("Reshape", node, {flat, shape}, output);
 }
 

@@ -68,7 +68,8 @@ private:
     NodeProto m_last;
 };
 
-/// What a cast of ours reads: whoever converts the result will take its shape from there.
+} // namespace
+
 std::string beforeCast(const dialect::Dialect &dialect, const std::string &value,
                        const ::onnx::GraphProto &graph)
 {
@@ -77,8 +78,6 @@ std::string beforeCast(const dialect::Dialect &dialect, const std::string &value
             return node.input(0);
     return value;
 }
-
-} // namespace
 
 void spreadScales(const dialect::Dialect &dialect, ::onnx::GraphProto &graph)
 {

@@ -4,9 +4,15 @@
 
 #include <onnx-ml.pb.h>
 
+#include <string>
+
 /// Operators that mean something else in newer opsets, as several nodes of these that compute what they did. Needs: a node as
 /// dialect::Dialect::raised() has it.
 namespace halftone::io::onnx {
+
+/// What a cast of ours reads that gives `value`, or `value`: whoever converts the result will take its shape from there.
+std::string beforeCast(const dialect::Dialect &dialect, const std::string &value,
+                       const ::onnx::GraphProto &graph);
 
 /// The last node of the graph is a GroupNormalization with a scale and a bias for each group: nodes before it repeat them for the group's
 /// channels, whose number the data's shape tells.

@@ -388,6 +388,109 @@ private Q_SLOTS:
         QCOMPARE(units[0].inputs.size(), std::size_t{1});
     }
 
+    void rotaryEmbeddingsAreFoundInEveryForm_data()
+    {
+        QTest::addColumn<Write>("write");
+        QTest::addColumn<bool>("isOne");
+        const auto row
+            = [](const char *name, bool isOne, Write write) { QTest::newRow(name) << write << isOne; };
+        const auto cut = [](Onnx &g, Entry x, std::int64_t begin, std::int64_t end, std::int64_t step = 1) {
+            return g.op("Slice",
+                        {x, g.integers({begin}), g.integers({end}), g.integers({-1}), g.integers({step})});
+        };
+        const auto angles = [](Onnx &g) {
+            return std::pair(g.op("Cos", {g.data("angles")}), g.op("Sin", {g.data("angles2")}));
+        };
+        const auto sum = [angles](Onnx &g, Entry x, Entry turned) {
+            const auto [cosine, sine] = angles(g);
+            return g.op("Add", {g.op("Mul", {x, cosine}), g.op("Mul", {turned, sine})});
+        };
+        row("halves", true, [=](Onnx &g, Entry x) {
+            const Entry first = cut(g, x, 0, 4);
+            return sum(g, x, g.op("Concat", {g.op("Neg", {cut(g, x, 4, 8)}), first}, {{"axis", "-1"}}));
+        });
+        row("sine first, casts between", true, [=](Onnx &g, Entry x) {
+            const auto [cosine, sine] = angles(g);
+            const Entry turned
+                = g.op("Concat", {g.op("Neg", {cut(g, x, 4, 8)}), cut(g, x, 0, 4)}, {{"axis", "-1"}});
+            const Entry wide = g.op("Cast", {turned}, {{"to", "1"}});
+            return g.op("Add", {g.op("Mul", {sine, wide}), g.op("Mul", {cosine, x})});
+        });
+        row("neighbours", true, [=](Onnx &g, Entry x) {
+            const auto column = [&g](Entry of) { return g.op("Unsqueeze", {of, g.integers({-1})}); };
+            const Entry joined
+                = g.op("Concat", {column(g.op("Neg", {cut(g, x, 1, 8, 2)})), column(cut(g, x, 0, 8, 2))},
+                       {{"axis", "-1"}});
+            return sum(g, x, g.op("Reshape", {joined, g.integers({0, 0, 8})}));
+        });
+        const auto parts = [=](Onnx &g, Entry x, bool isRotation) {
+            const auto [cosine, sine] = angles(g);
+            const Entry a = cut(g, x, 0, 4);
+            const Entry b = cut(g, x, 4, 8);
+            const Entry left = g.op("Sub", {g.op("Mul", {a, cosine}), g.op("Mul", {b, sine})});
+            const Entry right = g.op(
+                "Add",
+                {g.op("Mul", {a, isRotation ? sine : cosine}), g.op("Mul", {b, isRotation ? cosine : sine})});
+            return g.op("Concat", {left, right}, {{"axis", "-1"}});
+        };
+        row("part by part", true, [=](Onnx &g, Entry x) { return parts(g, x, true); });
+        row("not turned", false, [=](Onnx &g, Entry x) { return parts(g, x, false); });
+        row("parts in their places", false, [=](Onnx &g, Entry x) {
+            return sum(g, x,
+                       g.op("Concat", {g.op("Neg", {cut(g, x, 0, 4)}), cut(g, x, 4, 8)}, {{"axis", "-1"}}));
+        });
+        row("parts of another value", false, [=](Onnx &g, Entry x) {
+            const Entry other = g.data("other");
+            return sum(
+                g, x,
+                g.op("Concat", {g.op("Neg", {cut(g, other, 4, 8)}), cut(g, other, 0, 4)}, {{"axis", "-1"}}));
+        });
+        row("without the sign", false, [=](Onnx &g, Entry x) {
+            return sum(g, x, g.op("Concat", {cut(g, x, 4, 8), cut(g, x, 0, 4)}, {{"axis", "-1"}}));
+        });
+    }
+
+    void rotaryEmbeddingsAreFoundInEveryForm()
+    {
+        QFETCH(const Write, write);
+        QFETCH(const bool, isOne);
+        Onnx g(*onnx());
+        const Entry x = g.op("Identity", {g.data()});
+        const graph::Model model = g.model({g.op("Identity", {write(g, x)})});
+        const auto units = unitsOf(model);
+        QCOMPARE(kindsOf(units), isOne ? QStringList{"Rotary embedding"} : QStringList());
+        if (!isOne)
+            return;
+        QVERIFY(units[0].isClosed);
+        QCOMPARE(units[0].nodes.size(), operatorsOf(model) - 4); // without both Identities, Cos and Sin
+        QCOMPARE(units[0].inputs.size(), std::size_t{3});
+    }
+
+    /// The products that make queries and keys belong to the attention that turns them.
+    void attentionReachesBehindRotaryEmbeddings()
+    {
+        Onnx g(*onnx());
+        const Entry x = g.data();
+        const auto product = [&g](Entry of) { return g.op("MatMul", {of, g.weight(Shape{8, 8})}); };
+        const Entry cosine = g.op("Cos", {g.data("angles")});
+        const Entry sine = g.op("Sin", {g.data("angles2")});
+        const auto turned = [&](Entry of) {
+            const auto cut = [&](std::int64_t begin, std::int64_t end) {
+                return g.op("Slice",
+                            {of, g.integers({begin}), g.integers({end}), g.integers({-1}), g.integers({1})});
+            };
+            const Entry other = g.op("Concat", {g.op("Neg", {cut(4, 8)}), cut(0, 4)}, {{"axis", "-1"}});
+            return g.op("Add", {g.op("Mul", {of, cosine}), g.op("Mul", {other, sine})});
+        };
+        const Entry keys = g.op("Transpose", {turned(product(x))}, {{"perm", "[0,2,1]"}});
+        const Entry scores = g.op("MatMul", {turned(product(x)), keys});
+        const Entry mixed = g.op("MatMul", {g.op("Softmax", {scores}, {{"axis", "-1"}}), product(x)});
+        const graph::Model model = g.model({mixed});
+        const auto units = unitsOf(model);
+        QCOMPARE(kindsOf(units), (QStringList{"Rotary embedding", "Rotary embedding", "Attention"}));
+        QCOMPARE(units[2].nodes.size(), operatorsOf(model) - 2); // without Cos and Sin
+    }
+
     void nearMissesAreNothing_data()
     {
         QTest::addColumn<Write>("write");

@@ -1,0 +1,92 @@
+#include "core/mixed/function_calls.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace halftone::mixed {
+namespace {
+
+using graph::NodeId;
+
+struct KeptCalls
+{
+    std::vector<std::string> nodes;
+    std::set<std::string> operators;
+};
+
+void collectKept(const graph::Graph &source, const rewrite::Conversion &conversion, KeptCalls &kept)
+{
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (source.node(id).subgraphs.empty() || conversion.precisionOf(id) != tensor::DType::F32
+            || !isCall(source, id))
+            continue;
+        kept.nodes.push_back(source.node(id).name);
+        kept.operators.insert(source.node(id).op);
+    }
+    for (const rewrite::ConvertedBody &body : conversion.bodies)
+        collectKept(*source.node(body.node).subgraphs[body.body], body.conversion, kept);
+}
+
+void collectOperators(const graph::Graph &graph, std::set<std::string_view> &operators)
+{
+    operators.insert(graph.operatorNames().begin(), graph.operatorNames().end());
+    for (NodeId id = 0; id < graph.nodeCount(); ++id)
+        for (const auto &body : graph.node(id).subgraphs)
+            collectOperators(*body, operators);
+}
+
+} // namespace
+
+bool isCall(const graph::Graph &graph, NodeId id)
+{
+    if (graph.node(id).subgraphs.size() != 1)
+        return false;
+    const auto op = dialect::of(graph).read(graph.node(id));
+    const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
+    return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
+}
+
+std::optional<policy::Warning> keptCalls(const graph::Graph &source, const rewrite::Conversion &conversion)
+{
+    KeptCalls kept;
+    collectKept(source, conversion, kept);
+    if (kept.nodes.empty())
+        return std::nullopt;
+    const bool isOne = kept.nodes.size() == 1;
+    return policy::Warning{
+        "functions",
+        joined(std::vector<std::string>(kept.operators.begin(), kept.operators.end())) + ": "
+            + (isOne ? "one call stays" : std::to_string(kept.nodes.size()) + " calls stay")
+            + " in float32; to lower what " + (isOne ? "it computes" : "they compute")
+            + ", put the operators in the place of the call" + (isOne ? "" : "s")
+            + " (pass inline-functions) or in the target list",
+        "functions_kept", std::move(kept.nodes)};
+}
+
+void warnOfAbsent(const graph::Graph &graph, const policy::Rules &rules,
+                  std::vector<policy::Warning> &warnings)
+{
+    std::set<std::string> named;
+    const auto add = [&](const auto &places) {
+        for (const auto &[op, place] : places)
+            if (place.origin != policy::Origin::BuiltIn && op.find('.') != std::string::npos
+                && dialect::of(graph).findOp(op) == nullptr)
+                named.insert(op);
+    };
+    add(rules.places);
+    add(rules.int8);
+    if (named.empty())
+        return;
+    std::set<std::string_view> operators;
+    collectOperators(graph, operators);
+    for (const std::string &op : named)
+        if (!operators.contains(op))
+            warnings.push_back({"operator \"" + op + '"', "no node of the model is of it"});
+}
+
+} // namespace halftone::mixed

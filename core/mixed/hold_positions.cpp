@@ -1,0 +1,84 @@
+#include "core/mixed/hold_positions.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace halftone::mixed {
+namespace {
+
+using graph::NodeId;
+using policy::Rule;
+
+std::string quoted(const PositionPaths::End &end)
+{
+    return end.op + " \"" + end.name + '"';
+}
+
+/// Operators that were to stay exact and are not, in a graph and its bodies.
+struct Lowered
+{
+    std::vector<std::string> nodes;
+    std::vector<std::string> ends; ///< each once
+};
+
+void addLowered(const graph::Graph &source, const PositionMap &map, const rewrite::Conversion &conversion,
+                Lowered &lowered)
+{
+    if (const auto paths = map.find(&source); paths != map.end()) {
+        std::set<std::uint32_t> ends;
+        for (const PositionPaths::Held &held : paths->second.held) {
+            const tensor::DType type = conversion.precisionOf(held.node);
+            if (!tensor::isHalf(type) && type != tensor::DType::I8)
+                continue;
+            lowered.nodes.push_back(source.node(held.node).name);
+            if (ends.insert(held.end).second)
+                lowered.ends.push_back(quoted(paths->second.ends[held.end]));
+        }
+    }
+    for (const rewrite::ConvertedBody &body : conversion.bodies)
+        addLowered(*source.node(body.node).subgraphs[body.body], map, body.conversion, lowered);
+}
+
+} // namespace
+
+void holdPaths(const graph::Graph &graph, const PositionMap &map, std::string_view what,
+               policy::Assignment &assignment)
+{
+    const auto paths = map.find(&graph);
+    if (paths == map.end())
+        return;
+    std::vector<std::uint32_t> entries;
+    for (const PositionPaths::End &end : paths->second.ends) {
+        entries.push_back(static_cast<std::uint32_t>(assignment.entries.size()));
+        assignment.entries.push_back(std::string(what) + ": exact for " + quoted(end));
+    }
+    for (const auto &[node, end] : paths->second.held) {
+        const Rule rule = assignment.rule(node);
+        if (rule == Rule::Coded || rule == Rule::OverrideInt8 || policy::isChosen(assignment.inFloat(node)))
+            continue;
+        assignment.otherwise.erase(node);
+        assignment.nodes[node] = {Rule::PositionPath, entries[end]};
+    }
+}
+
+std::optional<policy::Warning> loweredPositions(const graph::Graph &source, const PositionMap &map,
+                                                const rewrite::Conversion &conversion)
+{
+    Lowered lowered;
+    addLowered(source, map, conversion, lowered);
+    if (lowered.nodes.empty())
+        return std::nullopt;
+    const std::string count
+        = std::to_string(lowered.nodes.size()) + (lowered.nodes.size() == 1 ? " operator" : " operators");
+    return policy::Warning{"positions",
+                           count + " round positions on their way to " + joined(lowered.ends, 3)
+                               + ": angles, comparisons and indices of large ones are wrong; mode typed "
+                                 "keeps them in float32",
+                           "positions_lowered", std::move(lowered.nodes)};
+}
+
+} // namespace halftone::mixed

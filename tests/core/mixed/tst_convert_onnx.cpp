@@ -1,0 +1,201 @@
+#include "core/io/model_io.h"
+#include "core/mixed/convert_model.h"
+#include "core/tensor/elements.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+using namespace halftone;
+using tensor::DType;
+
+namespace {
+
+io::LoadedModel load(const std::string &name)
+{
+    auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/" + name + ".onnx");
+    if (!loaded.ok())
+        qFatal("%s", loaded.error().message().c_str());
+    return std::move(loaded).value();
+}
+
+mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
+{
+    auto made = mixed::convertModel(model, policy, false);
+    if (!made.ok())
+        qFatal("%s", made.error().message().c_str());
+    return std::move(made).value();
+}
+
+std::map<std::string, DType> storedTypes(const graph::Model &model)
+{
+    std::map<std::string, DType> types;
+    for (const tensor::Array &array : model.parameters)
+        types.emplace(array.name, array.values.dtype());
+    return types;
+}
+
+const policy::Warning *warningOf(const mixed::ConvertedModel &made, std::string_view code)
+{
+    const auto found = std::ranges::find(made.warnings, code, &policy::Warning::code);
+    return found == made.warnings.end() ? nullptr : &*found;
+}
+
+double scalarOf(const tensor::Tensor &tensor)
+{
+    double value = 0;
+    tensor::widen(tensor.dtype(), tensor.bytes().data(), 1, &value);
+    return value;
+}
+
+DType precisionOf(const graph::Graph &source, const rewrite::Conversion &conversion, std::string_view name)
+{
+    for (graph::NodeId id = 0; id < source.nodeCount(); ++id)
+        if (source.node(id).name == name)
+            return conversion.precisionOf(id);
+    return DType::Unknown;
+}
+
+} // namespace
+
+/// What files of ONNX have beside operators: inputs with values, epsilons, calls.
+class TestConvertOnnx : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void inputsWithValuesKeepTheirTypes_data();
+    void inputsWithValuesKeepTheirTypes();
+    void positiveBoundsStayAboveZero();
+    void callsAreToldOnce();
+    void callsThatAPersonNamesAreLowered();
+    void operatorsThatNobodyUsesAreTold();
+};
+
+void TestConvertOnnx::initTestCase()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/heads.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+}
+
+/// M-defaults
+void TestConvertOnnx::inputsWithValuesKeepTheirTypes_data()
+{
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<bool>("keepsIoTypes");
+    QTest::addColumn<QStringList>("narrow"); // parameters that are stored in 16 bit
+    QTest::addColumn<QStringList>("told");
+    QTest::newRow("inputs") << "defaults" << true << QStringList() << QStringList();
+    QTest::newRow("inputs whose types may change")
+        << "defaults" << false << QStringList{"gain", "high", "w"} << QStringList{"w", "gain", "high"};
+    QTest::newRow("some") << "defaults_some" << true << QStringList{"v"} << QStringList();
+    QTest::newRow("all, as old exporters wrote")
+        << "defaults_old" << true << QStringList{"gain", "high", "w"} << QStringList{"w", "gain", "high"};
+}
+
+void TestConvertOnnx::inputsWithValuesKeepTheirTypes()
+{
+    QFETCH(const QString, file);
+    QFETCH(const bool, keepsIoTypes);
+    QFETCH(const QStringList, narrow);
+    QFETCH(const QStringList, told);
+    const io::LoadedModel source = load(file.toStdString());
+    policy::Policy policy;
+    policy.keepIoTypes = keepsIoTypes;
+    const mixed::ConvertedModel made = convert(source.model, policy);
+    QStringList found;
+    for (const auto &[name, type] : storedTypes(made.model))
+        if (type == DType::F16)
+            found << QString::fromStdString(name);
+    QCOMPARE(found, narrow);
+    const policy::Warning *const warning = warningOf(made, "defaults_stored");
+    QStringList names;
+    for (const std::string &name : warning == nullptr ? std::vector<std::string>() : warning->nodes)
+        names << QString::fromStdString(name);
+    QCOMPARE(names, told);
+
+    // They are inputs as before.
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("made.onnx")).toStdString();
+    QVERIFY(io::saveModel(made.model, path, source).ok());
+    const auto again = io::loadModel(path);
+    QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+    QCOMPARE(again.value().onnx->replaceable, source.onnx->replaceable);
+}
+
+/// M-bounds
+void TestConvertOnnx::positiveBoundsStayAboveZero()
+{
+    const io::LoadedModel source = load("bounds");
+    policy::Policy policy;
+    policy.mode = policy::Mode::All;
+    const mixed::ConvertedModel made = convert(source.model, policy);
+    const double least = std::ldexp(1.0, -24);
+    std::size_t bounds = 0;
+    for (const tensor::Array &array : made.model.parameters) {
+        if (array.name != "least" && array.name != "least_norm")
+            continue;
+        QCOMPARE(array.values.dtype(), DType::F16);
+        QCOMPARE(scalarOf(array.values), least);
+        ++bounds;
+    }
+    QCOMPARE(bounds, std::size_t{2});
+    const graph::Graph &graph = made.model.graph;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (const tensor::Tensor *held = graph.node(id).tensorOf("value"))
+            QCOMPARE(scalarOf(*held), least);
+    const policy::Warning *const warning = warningOf(made, "bounds_held");
+    QVERIFY(warning != nullptr);
+    QCOMPARE(warning->nodes, (std::vector<std::string>{"least", "least_norm", "eps"}));
+    // What multiplies is no bound, and what is rounded to 0 is told as ever.
+    const policy::Warning *const flushed = warningOf(made, "subnormal_weights");
+    QVERIFY(flushed != nullptr);
+    QCOMPARE(flushed->nodes, std::vector<std::string>{"tiny"});
+    QVERIFY(std::ranges::none_of(made.parameters,
+                                 [](const auto &change) { return change.name == "tiny" && change.isHeld; }));
+}
+
+/// M-calls
+void TestConvertOnnx::callsAreToldOnce()
+{
+    const io::LoadedModel source = load("calls");
+    const mixed::ConvertedModel made = convert(source.model, {});
+    const policy::Warning *const warning = warningOf(made, "functions_kept");
+    QVERIFY(warning != nullptr);
+    QCOMPARE(warning->nodes, (std::vector<std::string>{"fused", "gelu", "halved"}));
+    QVERIFY(warning->text.find("inline-functions") != std::string::npos);
+    QCOMPARE(made.warnings.size(), std::size_t{1});
+    QCOMPARE(precisionOf(source.model.graph, made.conversion, "product"), DType::F16);
+}
+
+void TestConvertOnnx::callsThatAPersonNamesAreLowered()
+{
+    const io::LoadedModel source = load("calls");
+    policy::Policy policy;
+    policy.moves = {{"com.microsoft.FusedMatMul", policy::Policy::Move::To::Target}};
+    const mixed::ConvertedModel made = convert(source.model, policy);
+    QCOMPARE(precisionOf(source.model.graph, made.conversion, "fused"), DType::F16);
+    QCOMPARE(precisionOf(source.model.graph, made.conversion, "gelu"), DType::F32);
+    QCOMPARE(warningOf(made, "functions_kept")->nodes, (std::vector<std::string>{"gelu", "halved"}));
+}
+
+void TestConvertOnnx::operatorsThatNobodyUsesAreTold()
+{
+    const io::LoadedModel source = load("calls");
+    policy::Policy policy;
+    policy.fp32Ops = {"com.microsoft.Gelo", "com.microsoft.BiasGelu", "own.Halved"};
+    const auto decided = mixed::decide(source.model, policy);
+    QVERIFY2(decided.ok(), decided.ok() ? "" : decided.error().message().c_str());
+    QCOMPARE(decided.value().warnings.size(), std::size_t{1});
+    QCOMPARE(decided.value().warnings[0].entry, std::string("operator \"com.microsoft.Gelo\""));
+    policy.fp32Ops = {"Gelo"};
+    QVERIFY(!mixed::decide(source.model, policy).ok()); // of ai.onnx all names are known
+}
+
+QTEST_GUILESS_MAIN(TestConvertOnnx)
+#include "tst_convert_onnx.moc"

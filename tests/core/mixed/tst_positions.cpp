@@ -1,0 +1,182 @@
+#include "core/io/model_io.h"
+#include "core/mixed/convert_model.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <set>
+
+using namespace halftone;
+using tensor::DType;
+
+Q_DECLARE_METATYPE(halftone::tensor::DType)
+Q_DECLARE_METATYPE(halftone::policy::Mode)
+
+namespace {
+
+using Names = std::set<std::string>;
+
+/// Operators of the fixture whose names begin so, in bodies too.
+void addNames(const graph::Graph &graph, std::string_view prefix, Names &names)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (!graph.isVariable(id) && graph.node(id).name.starts_with(prefix))
+            names.insert(graph.node(id).name);
+        for (const auto &body : graph.node(id).subgraphs)
+            addNames(*body, prefix, names);
+    }
+}
+
+void addLowered(const graph::Graph &source, const rewrite::Conversion &conversion, Names &names)
+{
+    for (graph::NodeId id = 0; id < source.nodeCount(); ++id)
+        if (!source.isVariable(id) && tensor::isHalf(conversion.precisionOf(id)))
+            names.insert(source.node(id).name);
+    for (const rewrite::ConvertedBody &body : conversion.bodies)
+        addLowered(*source.node(body.node).subgraphs[body.body], body.conversion, names);
+}
+
+Names lowered(const graph::Graph &source, const rewrite::Conversion &conversion)
+{
+    Names names;
+    addLowered(source, conversion, names);
+    return names;
+}
+
+/// As a test tells them.
+QStringList told(const Names &names)
+{
+    QStringList list;
+    for (const std::string &name : names)
+        list << QString::fromStdString(name);
+    return list;
+}
+
+Names both(const Names &a, const Names &b)
+{
+    Names names;
+    std::ranges::set_intersection(a, b, std::inserter(names, names.end()));
+    return names;
+}
+
+const policy::Warning *warningOf(const mixed::ConvertedModel &made, std::string_view code)
+{
+    const auto found = std::ranges::find(made.warnings, code, &policy::Warning::code);
+    return found == made.warnings.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+/// M-position: what carries whole numbers and times to where rounding them is wrong.
+class TestPositions : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void pathsAreFoundAndNothingElse();
+    void modeTypedKeepsThemInFloat32_data();
+    void modeTypedKeepsThemInFloat32();
+    void otherModesWarn_data();
+    void otherModesWarn();
+    void whoAsksForTheTypeGetsItAndIsTold();
+
+private:
+    mixed::ConvertedModel convert(const policy::Policy &policy) const;
+
+    graph::Model m_model;
+    Names m_held;
+    Names m_free;
+};
+
+void TestPositions::initTestCase()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/positions.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    m_model = loaded.value().model;
+    addNames(m_model.graph, "held", m_held);
+    addNames(m_model.graph, "free", m_free);
+    QVERIFY(m_held.size() > 15 && m_free.size() > 15);
+}
+
+mixed::ConvertedModel TestPositions::convert(const policy::Policy &policy) const
+{
+    auto made = mixed::convertModel(m_model, policy, false);
+    if (!made.ok())
+        qFatal("%s", made.error().message().c_str());
+    return std::move(made).value();
+}
+
+void TestPositions::pathsAreFoundAndNothingElse()
+{
+    policy::Policy policy;
+    const auto decided = mixed::decide(m_model, policy);
+    QVERIFY2(decided.ok(), decided.ok() ? "" : decided.error().message().c_str());
+    Names found;
+    for (const auto &[graph, paths] : decided.value().positions)
+        for (const auto &held : paths.held)
+            found.insert(graph->node(held.node).name);
+    QCOMPARE(told(both(found, m_free)), QStringList());
+    QCOMPARE(told(found), told(m_held));
+}
+
+void TestPositions::modeTypedKeepsThemInFloat32_data()
+{
+    QTest::addColumn<DType>("target");
+    QTest::newRow("float16") << DType::F16;
+    QTest::newRow("bfloat16") << DType::BF16;
+}
+
+void TestPositions::modeTypedKeepsThemInFloat32()
+{
+    QFETCH(const DType, target);
+    policy::Policy policy;
+    policy.target = target;
+    const mixed::ConvertedModel made = convert(policy);
+    const Names narrow = lowered(m_model.graph, made.conversion);
+    QCOMPARE(told(both(narrow, m_held)), QStringList());
+    QVERIFY(narrow.contains("free_query") && narrow.contains("free_product")
+            && narrow.contains("free_layer"));
+    QVERIFY(warningOf(made, "positions_lowered") == nullptr);
+    for (graph::NodeId id = 0; id < m_model.graph.nodeCount(); ++id)
+        if (m_model.graph.node(id).name == "held_angles") {
+            QCOMPARE(made.assignment.rule(id), policy::Rule::PositionPath);
+            QVERIFY(made.assignment.entry(id).starts_with("positions: exact for "));
+        }
+}
+
+void TestPositions::otherModesWarn_data()
+{
+    QTest::addColumn<policy::Mode>("mode");
+    QTest::newRow("tvm") << policy::Mode::Tvm;
+    QTest::newRow("all") << policy::Mode::All;
+}
+
+void TestPositions::otherModesWarn()
+{
+    QFETCH(const policy::Mode, mode);
+    policy::Policy policy;
+    policy.mode = mode;
+    const mixed::ConvertedModel made = convert(policy);
+    const Names wrong = both(lowered(m_model.graph, made.conversion), m_held);
+    QVERIFY(wrong.contains("held_angles"));
+    const policy::Warning *const warning = warningOf(made, "positions_lowered");
+    QVERIFY(warning != nullptr);
+    QCOMPARE(told(Names(warning->nodes.begin(), warning->nodes.end())), told(wrong));
+}
+
+void TestPositions::whoAsksForTheTypeGetsItAndIsTold()
+{
+    policy::Policy policy;
+    policy.nodeOverrides["held_angles"] = DType::F16;
+    const mixed::ConvertedModel made = convert(policy);
+    QCOMPARE(told(both(lowered(m_model.graph, made.conversion), m_held)), QStringList{"held_angles"});
+    const policy::Warning *const warning = warningOf(made, "positions_lowered");
+    QVERIFY(warning != nullptr);
+    QCOMPARE(warning->nodes, std::vector<std::string>{"held_angles"});
+}
+
+QTEST_GUILESS_MAIN(TestPositions)
+#include "tst_positions.moc"
