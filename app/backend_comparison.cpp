@@ -1,5 +1,6 @@
 #include "app/backend_comparison.h"
 
+#include "core/base/mapped_file.h"
 #include "core/session/figures.h"
 #include "widgets/common/formatters.h"
 
@@ -46,7 +47,10 @@ void BackendComparison::start(const std::string &other)
             const TakenTurn mine(turn, MachineTurn::Of::Figures, stop);
             if (!mine.isMine())
                 return cancelled();
-            return session.compareBackends(options, {stop, {}});
+            auto outcome = session.compareBackends(options, {stop, {}});
+            if (outcome.ok())
+                HALFTONE_CHECK(MappedFile::checkAll());
+            return outcome;
         },
         [this, other](Result<jobs::CompareOutcome> outcome) { take(other, std::move(outcome)); });
     Q_EMIT runningChanged();

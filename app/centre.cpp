@@ -17,18 +17,21 @@ Centre::Centre(widgets::DocumentController *controller, LiveJobs *jobs, Steps st
     , m_jobs(jobs)
     , m_recovery(new RecoveryBar(this))
     , m_notice(new NoticeBar(this))
+    , m_source(new NoticeBar(this))
     , m_suggestion(new SuggestionBar(controller, this))
     , m_pages(new QStackedWidget(this))
     , m_start(new StartPage(m_pages))
     , m_graph(new widgets::GraphView(controller, m_pages))
 {
     m_notice->setObjectName(QStringLiteral("notice"));
+    m_source->setObjectName(QStringLiteral("source"));
     m_pages->addWidget(m_start);
     m_pages->addWidget(m_graph);
     auto *const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_recovery);
+    layout->addWidget(m_source);
     layout->addWidget(m_notice);
     layout->addWidget(m_suggestion);
     if (steps == Steps::Offered) {
@@ -57,8 +60,9 @@ void Centre::addFirstSteps()
 void Centre::connectBars()
 {
     for (const NoticeBar *bar :
-         {static_cast<NoticeBar *>(m_recovery), m_notice, static_cast<NoticeBar *>(m_suggestion)}) {
+         {static_cast<NoticeBar *>(m_recovery), m_source, m_notice, static_cast<NoticeBar *>(m_suggestion)}) {
         connect(bar, &NoticeBar::actionTriggered, this, &Centre::giveFocusBack);
+        connect(bar, &NoticeBar::otherTriggered, this, &Centre::giveFocusBack);
         connect(bar, &NoticeBar::dismissed, this, &Centre::giveFocusBack);
     }
 }
@@ -80,6 +84,7 @@ void Centre::giveFocusBack()
 void Centre::showDocument(bool isOpen)
 {
     m_notice->hide();
+    m_source->hide();
     m_recovery->hide();
     m_suggestion->forget();
     m_pages->setCurrentWidget(isOpen ? static_cast<QWidget *>(m_graph) : m_start);

@@ -34,6 +34,7 @@ public:
     widgets::GraphView *graph() const { return m_graph; }
     StartPage *start() const { return m_start; }
     NoticeBar *notice() const { return m_notice; }
+    NoticeBar *source() const { return m_source; } ///< of the model's file
     RecoveryBar *recovery() const { return m_recovery; }
     SuggestionBar *suggestion() const { return m_suggestion; }
 
@@ -58,6 +59,7 @@ private:
     LiveJobs *m_jobs;
     RecoveryBar *m_recovery;
     NoticeBar *m_notice;
+    NoticeBar *m_source;
     SuggestionBar *m_suggestion;
     FirstSteps *m_firstSteps = nullptr; ///< null: left out
     QStackedWidget *m_pages;

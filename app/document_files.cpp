@@ -4,36 +4,43 @@
 #include "app/settings.h"
 #include "app/view_state.h"
 #include "core/base/mapped_file.h"
+#include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 
 #include <QFile>
-#include <QFileInfo>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <system_error>
 
 namespace halftone::app {
 namespace {
 
 using session::Document;
 using session::SessionFile;
+using widgets::pathBytes;
+using widgets::pathText;
 using widgets::plain;
-
-std::string utf8(const QString &text)
-{
-    return text.toStdString();
-}
 
 std::string bookmarksIn(const ViewTexts &view)
 {
     return bookmarksText(viewStateOf(view).bookmarks);
 }
 
-std::vector<std::string> filesOf(const SessionFile &file)
+/// Nothing for a file that cannot be read.
+std::optional<std::uint64_t> hashOfFile(const QString &path)
 {
-    std::vector<std::string> files{file.modelPath};
-    if (!file.paramsPath.empty())
-        files.push_back(file.paramsPath);
-    return files;
+    const auto file = MappedFile::open(pathBytes(path));
+    return file.ok() ? std::optional(session::contentHash(std::span(&file.value(), 1))) : std::nullopt;
+}
+
+QString absoluteOf(const QString &path)
+{
+    return pathText(std::filesystem::absolute(pathBytes(path)).lexically_normal().string());
 }
 
 io::LoadOptions loadOptions(const std::string &params)
@@ -54,7 +61,13 @@ struct DocumentFiles::Loaded
     QString journal; ///< that it was brought back from
     std::string results; ///< of a session whose model is the same still
     QString warning;
+    std::optional<std::uint64_t> sessionHash;
+    std::optional<std::uint64_t> modelHash; ///< as the session says them
+    std::optional<std::uint64_t> externalHash;
+    std::size_t steps = 0; ///< that were not saved, where no other journal holds them
+    std::vector<std::string> lost; ///< what of the journal was not understood
     bool modified = false; ///< since it was saved, as what a journal brings back
+    bool isReload = false; ///< of the model alone: what was saved stays so
 };
 
 DocumentFiles::DocumentFiles(widgets::DocumentController *controller, LiveJobs *jobs, QObject *parent)
@@ -77,12 +90,13 @@ DocumentFiles::~DocumentFiles()
 
 void DocumentFiles::open(const QString &path, const QString &params)
 {
-    const QString absolute = QFileInfo(path).absoluteFilePath();
+    const QString absolute = absoluteOf(path);
     if (!path.endsWith(u".halftone", Qt::CaseInsensitive)) {
         load(
             [absolute, params]() -> Result<Loaded> {
                 Loaded loaded;
-                HALFTONE_TRY(loaded.document, Document::open(utf8(absolute), loadOptions(utf8(params))));
+                HALFTONE_TRY(loaded.document,
+                             Document::open(pathBytes(absolute), loadOptions(pathBytes(params))));
                 return loaded;
             },
             absolute);
@@ -90,17 +104,19 @@ void DocumentFiles::open(const QString &path, const QString &params)
     }
     load(
         [absolute]() -> Result<Loaded> {
-            HALFTONE_TRY(const SessionFile file, session::readSession(utf8(absolute)));
+            HALFTONE_TRY(const auto mapped, MappedFile::open(pathBytes(absolute)));
+            HALFTONE_TRY(const SessionFile file, session::readSession(pathBytes(absolute)));
             Loaded loaded;
             loaded.sessionPath = absolute;
+            loaded.sessionHash = session::contentHash(std::span(&mapped, 1));
+            loaded.modelHash = file.modelHash;
+            loaded.externalHash = file.externalHash;
             HALFTONE_TRY(loaded.document, Document::open(file.modelPath, loadOptions(file.paramsPath)));
-            if (file.modelHash) {
-                HALFTONE_TRY(const std::uint64_t hash, session::contentHash(filesOf(file)));
-                if (hash != *file.modelHash)
-                    loaded.warning = QObject::tr("The model has changed since this session was saved.");
-                else
-                    loaded.results = file.results;
-            }
+            HALFTONE_TRY(const bool isSame, session::isModelOf(file, loaded.document->session().source()));
+            if (!isSame)
+                loaded.warning = QObject::tr("The model has changed since this session was saved.");
+            else if (file.modelHash)
+                loaded.results = file.results;
             loaded.document->setHistory(file.history);
             loaded.data = file.data;
             loaded.view = file.view;
@@ -120,15 +136,15 @@ void DocumentFiles::openSample(Sample sample)
     load(
         [model, isOnnx]() -> Result<Loaded> {
             Loaded loaded;
-            HALFTONE_TRY(loaded.document, Document::open(utf8(model)));
+            HALFTONE_TRY(loaded.document, Document::open(pathBytes(model)));
             const QString policyPath = samplePath(isOnnx ? QStringLiteral("onnx-all-float16.policy.json")
                                                          : QStringLiteral("all-float16.policy.json"));
-            HALFTONE_TRY(const auto mapped, MappedFile::open(utf8(policyPath)));
+            HALFTONE_TRY(const auto mapped, MappedFile::open(pathBytes(policyPath)));
             HALFTONE_TRY(policy::Policy policy, policy::readPolicy(mapped->text()));
             policy.mode = policy::Mode::Typed;
             loaded.document->setHistory({{{policy, {}}}, 0});
             loaded.data.emplace();
-            loaded.data->inputs = utf8(samplePath(QStringLiteral("digits-test.npz")));
+            loaded.data->inputs = pathBytes(samplePath(QStringLiteral("digits-test.npz")));
             return loaded;
         },
         model);
@@ -138,11 +154,15 @@ void DocumentFiles::recover(const QString &journalPath)
 {
     load(
         [journalPath]() -> Result<Loaded> {
-            HALFTONE_TRY(const session::Journal::Head head, session::Journal::read(utf8(journalPath)));
+            HALFTONE_TRY(const session::Journal::Head head, session::Journal::read(pathBytes(journalPath)));
             Loaded loaded;
             loaded.modified = true;
             loaded.journal = journalPath;
-            loaded.sessionPath = plain(head.sessionPath);
+            loaded.sessionPath = pathText(head.sessionPath);
+            loaded.sessionHash = head.sessionHash;
+            loaded.lost = head.lost;
+            if (!head.lost.empty())
+                loaded.steps = std::max<std::size_t>(head.steps, 1); // of which other data may be one
             HALFTONE_TRY(loaded.document,
                          Document::open(head.state.modelPath, loadOptions(head.state.paramsPath)));
             loaded.document->setHistory(head.state.history);
@@ -151,6 +171,23 @@ void DocumentFiles::recover(const QString &journalPath)
             return loaded;
         },
         journalPath);
+}
+
+void DocumentFiles::reloadModel()
+{
+    const SessionFile now = state();
+    load(
+        [now, steps = m_steps]() -> Result<Loaded> {
+            Loaded loaded;
+            loaded.isReload = true;
+            loaded.steps = steps;
+            HALFTONE_TRY(loaded.document, Document::open(now.modelPath, loadOptions(now.paramsPath)));
+            loaded.document->setHistory(now.history);
+            loaded.data = now.data;
+            loaded.view = now.view;
+            return loaded;
+        },
+        m_modelPath);
 }
 
 void DocumentFiles::load(std::function<Result<Loaded>()> work, const QString &path)
@@ -168,18 +205,26 @@ void DocumentFiles::load(std::function<Result<Loaded>()> work, const QString &pa
 
 void DocumentFiles::show(Loaded loaded)
 {
-    endJournal();
-    endRecovered();
+    if (!loaded.isReload) { // which goes on from the same work
+        endJournal();
+        endRecovered();
+    }
     if (!loaded.journal.isEmpty()) {
         m_recovered = loaded.journal;
         m_recoveredLock = lockOf(loaded.journal);
     }
-    m_sessionPath = loaded.sessionPath;
-    m_modelPath = plain(loaded.document->session().source().modelPath);
-    m_savedPolicy = loaded.modified ? policy::Policy() : loaded.document->policy();
-    m_savedData = loaded.modified ? std::nullopt : loaded.data;
+    m_modelPath = pathText(loaded.document->session().source().modelPath);
     m_awaitedData = loaded.data;
-    m_savedBookmarks = bookmarksIn(loaded.view);
+    m_steps = loaded.steps;
+    if (!loaded.isReload) {
+        m_sessionPath = loaded.sessionPath;
+        m_sessionHash = loaded.sessionHash;
+        m_modelHash = loaded.modelHash;
+        m_externalHash = loaded.externalHash;
+        m_savedPolicy = loaded.modified ? policy::Policy() : loaded.document->policy();
+        m_savedData = loaded.modified ? std::nullopt : loaded.data;
+        m_savedBookmarks = bookmarksIn(loaded.view);
+    }
     m_controller->setDocument(std::move(loaded.document));
     m_jobs->setData(loaded.data);
     if (!loaded.results.empty()) {
@@ -195,7 +240,20 @@ void DocumentFiles::show(Loaded loaded)
     if (!loaded.warning.isEmpty())
         Q_EMIT warned(loaded.warning);
     Q_EMIT opened(loaded.view);
+    if (!loaded.lost.empty())
+        keepLost(loaded.lost);
     Q_EMIT modifiedChanged();
+}
+
+/// The new journal holds what was understood; the old one, with the rest, is offered no more.
+void DocumentFiles::keepLost(const std::vector<std::string> &lost)
+{
+    const QString kept = m_journal ? setJournalAside(m_recovered) : m_recovered;
+    m_recovered.clear();
+    m_recoveredLock.reset();
+    Q_EMIT warned(
+        tr("Recovered, except for what this version does not understand: %1. The journal is kept: %2")
+            .arg(plain(joined(lost, 3)), widgets::shownPath(kept)));
 }
 
 void DocumentFiles::close()
@@ -225,11 +283,13 @@ SessionFile DocumentFiles::state() const
 Result<void> DocumentFiles::save(const QString &path)
 {
     SessionFile file = state();
-    HALFTONE_TRY(file.modelHash, session::contentHash(filesOf(file)));
-    file.results = session::resultsText(*m_controller->snapshot(), m_controller->figures());
-    HALFTONE_CHECK(session::writeSession(file, utf8(path)));
+    putHashes(file);
+    HALFTONE_TRY(m_sessionHash, session::writeSession(file, pathBytes(path)));
     file.results.clear(); // which a journal does not keep
-    m_sessionPath = QFileInfo(path).absoluteFilePath();
+    m_modelHash = file.modelHash;
+    m_externalHash = file.externalHash;
+    m_steps = 0;
+    m_sessionPath = absoluteOf(path);
     m_savedPolicy = m_controller->document()->policy();
     m_savedData = m_awaitedData = file.data;
     m_savedBookmarks = bookmarksIn(file.view);
@@ -240,9 +300,35 @@ Result<void> DocumentFiles::save(const QString &path)
     return {};
 }
 
+/// Of what was read, and of figures that were computed from it. Where that has been written over, neither is to be had.
+void DocumentFiles::putHashes(SessionFile &file) const
+{
+    if (session::putHashes(m_controller->document()->session().source(), file).ok()) {
+        file.results = session::resultsText(*m_controller->snapshot(), m_controller->figures());
+        return;
+    }
+    file.modelHash = m_modelHash;
+    file.externalHash = m_externalHash;
+}
+
+bool DocumentFiles::isForeign(const QString &path) const
+{
+    std::error_code none;
+    return absoluteOf(path) == m_sessionPath && std::filesystem::exists(pathBytes(path), none)
+        && (!m_sessionHash || hashOfFile(path) != m_sessionHash);
+}
+
+Result<std::vector<session::SessionDifference>> DocumentFiles::differencesTo(const QString &path) const
+{
+    HALFTONE_TRY(const SessionFile there, session::readSession(pathBytes(path)));
+    SessionFile here = state();
+    putHashes(here);
+    return session::differencesOf(there, here);
+}
+
 QString DocumentFiles::name() const
 {
-    return QFileInfo(m_sessionPath.isEmpty() ? m_modelPath : m_sessionPath).fileName();
+    return widgets::shownName(m_sessionPath.isEmpty() ? m_modelPath : m_sessionPath);
 }
 
 bool DocumentFiles::isModified() const
@@ -260,7 +346,12 @@ void DocumentFiles::beginJournal(const SessionFile &state)
 {
     const QString path = newJournal();
     auto lock = lockOf(path);
-    auto journal = session::Journal::create(utf8(path), {state, utf8(m_sessionPath)});
+    session::Journal::Head head;
+    head.state = state;
+    head.sessionPath = pathBytes(m_sessionPath);
+    head.sessionHash = m_sessionHash;
+    head.steps = m_steps;
+    auto journal = session::Journal::create(pathBytes(path), head);
     endJournal();
     if (!journal.ok()) {
         journalFailed(journal.error());
@@ -292,6 +383,7 @@ void DocumentFiles::endRecovered()
 
 void DocumentFiles::note(Result<void> (session::Journal::*step)())
 {
+    ++m_steps;
     if (m_journal) {
         const auto noted = (*m_journal.*step)();
         if (!noted.ok())
@@ -302,6 +394,7 @@ void DocumentFiles::note(Result<void> (session::Journal::*step)())
 
 void DocumentFiles::noteEdit()
 {
+    ++m_steps;
     if (m_journal) {
         const Document &document = *m_controller->document();
         const auto noted = m_journal->edited({document.policy(), document.undoText()});

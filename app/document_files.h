@@ -3,6 +3,7 @@
 #include "app/live_jobs.h"
 #include "app/settings.h"
 #include "core/session/journal.h"
+#include "core/session/session_difference.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/common/latest_job.h"
 
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace halftone::app {
 
@@ -32,14 +34,21 @@ public:
     void open(const QString &path, const QString &params = {});
     /// The bundled model with its data and everything in float16, so that there is something to mend.
     void openSample(Sample sample);
-    /// Goes on from a journal that a killed program left; it is kept until what it brought back is saved or given up.
+    /// Goes on from a journal that a killed program left; it is kept until what it brought back is saved or given up, and for good
+    /// where some of it could not be understood.
     void recover(const QString &journalPath);
+    /// The model as its files are now, with the lists, their history, the data and the view as they are.
+    void reloadModel();
     void close();
 
-    /// fails: what cannot be written.
+    /// Also where the model's files are gone, or are others by now: the session says what was read. fails: what cannot be written.
     Result<void> save(const QString &path);
+    /// Whether somebody else has written to the session file since it was opened or saved here.
+    bool isForeign(const QString &path) const;
+    /// What the session file says otherwise than the document. fails: as session::readSession()
+    Result<std::vector<session::SessionDifference>> differencesTo(const QString &path) const;
     const QString &sessionPath() const { return m_sessionPath; } ///< empty: never saved
-    QString name() const; ///< of the session or the model, without its folder
+    QString name() const; ///< of the session or the model, without its folder, to be shown
     bool isModified() const;
     bool isOpening() const { return m_opening.isRunning(); }
 
@@ -61,6 +70,8 @@ private:
     void load(std::function<Result<Loaded>()> work, const QString &path);
     void show(Loaded loaded);
     session::SessionFile state() const;
+    void putHashes(session::SessionFile &file) const;
+    void keepLost(const std::vector<std::string> &lost);
     void beginJournal(const session::SessionFile &state);
     void endJournal();
     void endRecovered();
@@ -76,6 +87,11 @@ private:
     policy::Policy m_savedPolicy;
     std::optional<jobs::ExampleOptions> m_savedData;
     std::string m_savedBookmarks; ///< as the view keeps them
+    std::optional<std::uint64_t>
+        m_sessionHash; ///< of the session file as it was read or written here; nothing: not known
+    std::optional<std::uint64_t> m_modelHash; ///< the last ones known
+    std::optional<std::uint64_t> m_externalHash;
+    std::size_t m_steps = 0; ///< that were not saved
     std::optional<jobs::ExampleOptions> m_awaitedData; ///< of the document, while they are being read
     std::optional<session::Journal> m_journal;
     QString m_journalPath;

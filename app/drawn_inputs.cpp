@@ -2,7 +2,7 @@
 
 #include "app/settings.h"
 #include "core/jobs/drawn_inputs.h"
-#include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
@@ -27,19 +27,19 @@ Result<QString> drawInputsFor(const io::LoadedModel &model)
     HALFTONE_TRY(
         const jobs::DrawnInputs inputs,
         jobs::drawInputs(model.model, kExamples, rules.ok() ? std::optional(rules.value()) : std::nullopt));
-    const QString path = widgets::plain(model.modelPath);
+    const QString path = widgets::pathText(model.modelPath);
     const QByteArray place
         = QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha256).toHex().left(8);
     QDir().mkpath(drawnFolder());
     const QString file
         = QStringLiteral("%1/%2-%3.npz").arg(drawnFolder(), nameOfModel(path), QString::fromLatin1(place));
-    HALFTONE_CHECK(io::writeNpz(inputs.arrays, file.toStdString()));
+    HALFTONE_CHECK(io::writeNpz(inputs.arrays, widgets::pathBytes(file)));
     return file;
 }
 
 bool areDrawn(const std::optional<jobs::ExampleOptions> &data)
 {
-    return data && widgets::plain(data->inputs).startsWith(drawnFolder() + '/');
+    return data && widgets::pathText(data->inputs).startsWith(drawnFolder() + '/');
 }
 
 QString drawnInputsMeaning()

@@ -8,10 +8,10 @@
 #include "core/session/graph_picture.h"
 #include "core/tune/front_json.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 #include "widgets/models/tune_state.h"
 
 #include <QApplication>
-#include <QFileInfo>
 #include <QProgressDialog>
 #include <QTimer>
 
@@ -54,7 +54,7 @@ std::shared_ptr<const report::FrontFigures> frontOf(const widgets::TuneState &tu
 QString proposedPrefix(const session::Snapshot &snapshot)
 {
     const tensor::DType type = hasInt8(snapshot) ? tensor::DType::I8 : snapshot.target();
-    const QString model = plain(snapshot.source->modelPath);
+    const QString model = widgets::pathText(snapshot.source->modelPath);
     return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
 }
 
@@ -168,7 +168,7 @@ void ExportJob::write(const session::Snapshot &snapshot, const session::ExportOp
     }
     QStringList paths;
     for (const std::string &path : written.value())
-        paths << plain(path);
+        paths << widgets::pathText(path);
     Q_EMIT wrote(paths);
 }
 

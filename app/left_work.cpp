@@ -2,8 +2,10 @@
 
 #include "app/drawn_inputs.h"
 #include "app/settings.h"
+#include "core/base/text.h"
 #include "core/session/journal.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -20,6 +22,7 @@
 namespace halftone::app {
 namespace {
 
+using widgets::pathText;
 using widgets::plain;
 
 const QString kJournalEnding = QStringLiteral(".journal");
@@ -39,20 +42,32 @@ QString workOf(const session::Journal::Head &head)
         return edits;
     const QString data = areDrawn(head.state.data)
         ? leftText("drawn inputs")
-        : leftText("%1 attached").arg(QFileInfo(plain(head.state.data->inputs)).fileName());
+        : leftText("%1 attached").arg(widgets::shownName(pathText(head.state.data->inputs)));
     return edits.isEmpty() ? data : edits + QStringLiteral(", ") + data;
 }
 
-/// Nothing for what is no journal or holds neither an edit nor data.
+/// Nothing for what holds neither an edit nor data, nor anything that is not understood.
 std::optional<LeftWork> readLeftWork(const QString &journal)
 {
     const auto head = session::Journal::read(journal.toStdString());
-    if (!head.ok() || (head.value().steps == 0 && !head.value().hasOtherData))
+    if (!head.ok() && QFileInfo(journal).size() == 0)
         return std::nullopt;
-    const QString model = plain(head.value().state.modelPath);
+    if (!head.ok())
+        return LeftWork{journal, {}, plain(head.error().message()), false};
+    const session::Journal::Head &found = head.value();
+    const QString model = pathText(found.state.modelPath);
+    if (found.steps == 0 && !found.hasOtherData) {
+        if (found.lost.empty())
+            return std::nullopt;
+        return LeftWork{journal, model,
+                        leftText("%1: %2").arg(widgets::shownPath(journal), plain(joined(found.lost, 3))),
+                        false};
+    }
     const QString when = QLocale().toString(QFileInfo(journal).lastModified(), QLocale::ShortFormat);
-    return LeftWork{journal, model,
-                    leftText("%1, %2, %3").arg(QFileInfo(model).fileName(), workOf(head.value()), when)};
+    QString text = leftText("%1, %2, %3").arg(widgets::shownName(model), workOf(found), when);
+    if (!found.lost.empty())
+        text += leftText("; %1 of its lines are not understood").arg(found.lost.size());
+    return LeftWork{journal, model, text};
 }
 
 } // namespace
@@ -90,18 +105,23 @@ std::vector<LeftWork> leftWork(const QString &model)
         if (auto work = readLeftWork(journal))
             all.push_back(std::move(*work));
         else
-            discardJournal(journal); // nothing to bring back
+            discardJournal(journal); // nothing to bring back, or to keep
     }
     if (!model.isEmpty())
-        std::stable_partition(all.begin(), all.end(), [&model](const LeftWork &work) {
-            return QFileInfo(work.model) == QFileInfo(model);
-        });
+        std::ranges::stable_partition(all, [&model](const LeftWork &work) { return work.model == model; });
+    std::ranges::stable_partition(all, &LeftWork::isReadable);
     return all;
 }
 
 void discardJournal(const QString &journal)
 {
     QFile::remove(journal);
+}
+
+QString setJournalAside(const QString &journal)
+{
+    const QString kept = journal + QStringLiteral(".kept");
+    return QFile::rename(journal, kept) ? kept : journal;
 }
 
 } // namespace halftone::app

@@ -15,7 +15,8 @@ struct LeftWork
 {
     QString journal; ///< the file
     QString model;
-    QString text; ///< "digits-symbol.json, 3 edits, 21/11/26 17:03"
+    QString text; ///< "digits-symbol.json, 3 edits, 21/11/26 17:03"; why it cannot be brought back
+    bool isReadable = true; ///< else it is kept, for a version that understands it
 };
 
 /// A path that no journal has yet.
@@ -25,8 +26,11 @@ std::unique_ptr<QLockFile> lockOf(const QString &journal);
 
 /// Journals of programs that are gone, newest first.
 QStringList leftJournals();
-/// What these bring back, that of `model` first. Journals that hold no edit are discarded.
+/// What these bring back, that of `model` first, then those that cannot be read. Journals that hold no edit, and were understood to
+/// their end, are discarded.
 std::vector<LeftWork> leftWork(const QString &model = {});
 void discardJournal(const QString &journal);
+/// Where it is kept and not offered any more; gives the path.
+QString setJournalAside(const QString &journal);
 
 } // namespace halftone::app

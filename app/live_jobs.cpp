@@ -1,6 +1,7 @@
 #include "app/live_jobs.h"
 
 #include "core/base/freed_memory.h"
+#include "core/base/mapped_file.h"
 #include "core/session/result_basis.h"
 #include "widgets/common/formatters.h"
 
@@ -65,6 +66,7 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
         m_picturesThere.reset();
         m_restored.reset();
         m_calibrated = false;
+        m_sourceLost = false;
         m_comparison = std::make_shared<session::LiveComparison>();
         m_meter = std::make_shared<session::LatencyMeter>();
         restart();
@@ -125,6 +127,36 @@ void LiveJobs::cancel()
     m_job.cancel();
     m_stopped = true;
     setBusy(false);
+    putOffLatency(tr("Stopped: Run \u203a Compute Again (Shift+F5) measures the times of layers."));
+}
+
+void LiveJobs::loseSource()
+{
+    cancel();
+    m_sourceLost = true;
+    m_restored.reset();
+    forgetComputed();
+    m_measuredRevision = 0;
+    m_controller->setFigures({});
+    putOffLatency(whyNoLatency());
+}
+
+QString LiveJobs::whyNoLatency() const
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (m_sourceLost)
+        return tr("No times of layers: the model's file was written over while it was open.");
+    if (snapshot && (snapshot->error || !snapshot->converted))
+        return tr("No times of layers: these lists cannot be applied.");
+    if (snapshot && snapshot->policy->analysedFormat)
+        return tr("No times of layers: the target is a format for analysis, in which nothing computes.");
+    return {};
+}
+
+void LiveJobs::putOffLatency(const QString &why)
+{
+    if (std::exchange(m_whyNoLatency, why) != why)
+        Q_EMIT latencyPutOff(why);
 }
 
 void LiveJobs::resume()
@@ -145,6 +177,7 @@ void LiveJobs::runAgain()
 void LiveJobs::restart()
 {
     m_stopped = false;
+    putOffLatency({});
     m_job.cancel();
     next();
 }
@@ -189,7 +222,9 @@ void LiveJobs::next()
 {
     m_running = Job::None;
     const auto &snapshot = m_controller->snapshot();
-    if (!snapshot || !snapshot->converted || snapshot->error || m_stopped) {
+    if (const QString why = whyNoLatency(); !why.isEmpty())
+        putOffLatency(why);
+    if (!snapshot || !snapshot->converted || snapshot->error || m_stopped || m_sourceLost) {
         setBusy(false);
         return;
     }
@@ -276,13 +311,14 @@ void LiveJobs::fail(const Error &error)
     if (error.code == Errc::Cancelled)
         return;
     const QString what = widgets::plain(error.message());
+    putOffLatency(tr("No times of layers: %1").arg(what));
     if (error.field == Field::Memory)
         Q_EMIT lacksMemory(what);
     else
         Q_EMIT failed(what);
 }
 
-/// As m_job's, once nothing else is being measured.
+/// As m_job's, once nothing else is being measured. What was computed from a file that was written to meanwhile is no result.
 template <class Work, class Deliver>
 void LiveJobs::startInTurn(Work work, Deliver deliver)
 {
@@ -291,7 +327,10 @@ void LiveJobs::startInTurn(Work work, Deliver deliver)
             const TakenTurn mine(turn, MachineTurn::Of::Figures, stop);
             if (!mine.isMine())
                 return cancelled();
-            return work(std::move(stop));
+            auto result = work(std::move(stop));
+            if (result.ok())
+                HALFTONE_CHECK(MappedFile::checkAll());
+            return result;
         },
         std::move(deliver));
 }
@@ -308,6 +347,8 @@ void LiveJobs::compare(bool isolated)
             *basis = session::comparisonBasis(options, snapshot->source->modelPath);
             return live->compare(*snapshot, options, Shared::progress(shared, std::move(stop)),
                                  [&](jobs::CompareOutcome outcome) {
+                                     if (!MappedFile::checkAll().ok())
+                                         return; // as the end of the job will say
                                      const std::scoped_lock guard(shared->lock);
                                      shared->interim = Shared::Interim{std::move(outcome), *basis,
                                                                        snapshot->revision, isolated};
@@ -376,6 +417,8 @@ void LiveJobs::measure()
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
             if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // data tell the shapes
                 m_measuredRevision = revision;
+                putOffLatency(
+                    tr("No times of layers yet: %1").arg(widgets::plain(outcome.error().message())));
                 Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
                 return next();
             }

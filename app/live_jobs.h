@@ -78,6 +78,11 @@ public:
     /// Latency is needed whether or not it is wanted to be seen.
     void setLatencyNeeded(bool needed);
 
+    /// The model's file was written over while it was open: figures of it are withdrawn, and nothing more is computed from it until another
+    /// document is there.
+    void loseSource();
+    bool isSourceLost() const { return m_sourceLost; }
+
     void cancel(); ///< what runs; nothing starts again before the next edit
     void resume(); ///< what cancel() or a failure has put off
     void runAgain(); ///< all that is wanted, also what is up to date
@@ -96,6 +101,8 @@ Q_SIGNALS:
     void progressed(double share, const QString &what, double secondsLeft);
     void dataChanged();
     void latencyWantedChanged(bool wanted);
+    /// Why no latency is to be expected, a sentence; empty: it is on its way, or not wanted.
+    void latencyPutOff(const QString &why);
     void failed(const QString &what);
     /// The memory that settings() allow does not do.
     void lacksMemory(const QString &what);
@@ -143,6 +150,8 @@ private:
     template <class Work, class Deliver>
     void startInTurn(Work work, Deliver deliver);
     void fail(const Error &error);
+    void putOffLatency(const QString &why);
+    QString whyNoLatency() const; ///< whatever is computed; empty: there may be some
 
     widgets::DocumentController *m_controller;
     std::optional<jobs::ExampleOptions> m_data;
@@ -158,6 +167,8 @@ private:
     InView m_inView = InView::Errors;
     Job m_running = Job::None;
     bool m_stopped = false; ///< by cancel() or a failure, until the next edit
+    bool m_sourceLost = false;
+    QString m_whyNoLatency;
 
     std::uint64_t m_comparedRevision = 0;
     std::uint64_t m_isolatedRevision = 0;

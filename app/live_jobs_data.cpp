@@ -4,8 +4,7 @@
 #include "core/session/result_basis.h"
 #include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
-
-#include <QFileInfo>
+#include "widgets/common/path_text.h"
 
 #include <filesystem>
 
@@ -20,6 +19,8 @@ struct LiveJobs::OpenedData
 };
 
 namespace {
+
+constexpr std::size_t kAttempts = 2; ///< to measure while the machine has other work; what is disturbed still is marked
 
 /// Whether the first output can be judged at all.
 Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Model &source,
@@ -88,7 +89,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
                 return;
             }
             Q_EMIT failed(tr("%1 was not attached: %2")
-                              .arg(QFileInfo(widgets::plain(data->inputs)).fileName(),
+                              .arg(widgets::shownName(widgets::pathText(data->inputs)),
                                    widgets::plain(opened.error().message())));
             next(); // what was under way for the data that stay
         });
@@ -197,6 +198,7 @@ session::LatencyOptions LiveJobs::latencyOptions() const
     options.backend = backends::planningBackendFor(m_settings.backend);
     options.threads = m_settings.threads;
     options.settings.repeats = m_settings.repeats;
+    options.settings.attempts = kAttempts;
     return options;
 }
 

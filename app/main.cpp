@@ -5,12 +5,14 @@
 #include "app/window_style.h"
 #include "core/base/mapped_file.h"
 #include "core/base/memory.h"
+#include "widgets/common/path_text.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QFileInfo>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -45,6 +47,15 @@ bool needsNoDisplay(int count, char **arguments)
     });
 }
 
+/// Paths among them need be no text, which Qt would make of them.
+QStringList argumentsOf(int count, char **arguments)
+{
+    QStringList all;
+    for (int k = 0; k < count; ++k)
+        all << halftone::widgets::pathText(arguments[k]);
+    return all;
+}
+
 /// Qt takes "--session FILE" for the name of a desktop's session and drops both; joined by "=" they reach the parser.
 void joinSession(int &count, char **arguments, std::string &joined)
 {
@@ -66,6 +77,8 @@ int main(int argc, char **argv)
     using namespace halftone::app;
     halftone::keepReserve();
     halftone::MappedFile::surviveCuts();
+    halftone::MappedFile::keepContents();
+    std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error as a full disk is
     if (needsNoDisplay(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
@@ -111,7 +124,7 @@ int main(int argc, char **argv)
                                    QObject::tr("Colour theme: light or dark (default: the desktop's)"),
                                    QStringLiteral("THEME"));
     parser.addOptions({policy, session, params, inputs, labels, sample, screenshot, view, size, theme});
-    parser.process(application);
+    parser.process(argumentsOf(argc, argv));
 
     const QStringList files = parser.positionalArguments();
     if (files.size() > 1)
@@ -146,8 +159,8 @@ int main(int argc, char **argv)
         window.applyPolicyWhenOpen(parser.value(policy));
     if (parser.isSet(inputs)) {
         halftone::jobs::ExampleOptions data;
-        data.inputs = parser.value(inputs).toStdString();
-        data.labels = parser.value(labels).toStdString();
+        data.inputs = halftone::widgets::pathBytes(parser.value(inputs));
+        data.labels = halftone::widgets::pathBytes(parser.value(labels));
         window.attachWhenOpen(data);
     }
     if (isPicture)

@@ -10,11 +10,13 @@
 #include "app/export_job.h"
 #include "app/hosts/run_on_hosts.h"
 #include "app/message_log.h"
+#include "app/source_watch.h"
 #include "app/start_page.h"
 #include "app/summary.h"
 #include "app/tune_job.h"
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/oplists/op_lists_panel.h"
@@ -26,10 +28,24 @@
 #include <QFileInfo>
 #include <QMimeData>
 #include <QSettings>
+#include <QUrl>
 
 namespace halftone::app {
 
 using widgets::plain;
+
+namespace {
+
+/// Also of a name that is no UTF-8, which QUrl::toLocalFile() does not give back.
+QString pathOf(const QUrl &url)
+{
+    if (!url.isLocalFile())
+        return {};
+    const QByteArray bytes = QByteArray::fromPercentEncoding(url.path(QUrl::FullyEncoded).toLatin1());
+    return widgets::pathText(bytes.toStdString());
+}
+
+} // namespace
 
 MainWindow::MainWindow(QWidget *parent, For whom)
     : QMainWindow(parent)
@@ -52,6 +68,7 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     connect(tuning, &TuneJob::failed, this, &MainWindow::tellFailure);
     m_hosts = new RunOnHosts(&m_controller, m_jobs, m_tune, tuning, this);
     m_backends = new BackendComparison(&m_controller, m_jobs, this);
+    m_source = new SourceWatch(this);
     connect(m_tune, &widgets::TuneState::previewChanged, m_graph, &widgets::GraphView::preview);
     m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds, m_tune});
     m_lists = m_docks->panel<widgets::OpListsPanel>();
@@ -66,6 +83,7 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     connectGraph();
     connectBars();
     connectExport();
+    connectSource();
     resize(fontMetrics().averageCharWidth() * 200, fontMetrics().height() * 56);
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
@@ -174,6 +192,8 @@ void MainWindow::connectBars()
     connect(m_centre, &Centre::latencyWanted, this, [this] { m_modelBar->setWantsLatency(true); });
     connect(m_jobs, &LiveJobs::latencyWantedChanged, m_docks->panel<widgets::LatencyPlot>(),
             &widgets::LatencyPlot::setWanted);
+    connect(m_jobs, &LiveJobs::latencyPutOff, m_docks->panel<widgets::LatencyPlot>(),
+            &widgets::LatencyPlot::setPutOff);
 }
 
 void MainWindow::connectExport()
@@ -197,11 +217,50 @@ void MainWindow::connectExport()
     connect(m_export, &ExportJob::wrote, this, [this](const QStringList &paths) {
         QStringList names;
         for (const QString &path : paths) {
-            names << QFileInfo(path).fileName();
-            log(tr("wrote %1").arg(path));
+            names << widgets::shownName(path);
+            log(tr("wrote %1").arg(widgets::shownPath(path)));
         }
         m_statusLine->showForAWhile(tr("Wrote %1").arg(names.join(QStringLiteral(", "))));
     });
+}
+
+void MainWindow::connectSource()
+{
+    NoticeBar *const bar = m_centre->source();
+    connect(&m_controller, &widgets::DocumentController::documentChanged, m_source, [this] {
+        m_source->watch(m_controller.isOpen() ? m_controller.document()->session().sharedSource() : nullptr);
+    });
+    connect(m_source, &SourceWatch::changed, this, &MainWindow::showSource);
+    connect(bar, &NoticeBar::actionTriggered, m_files, &DocumentFiles::reloadModel);
+    connect(bar, &NoticeBar::otherTriggered, m_source, &SourceWatch::keep);
+    connect(bar, &NoticeBar::dismissed, m_source, &SourceWatch::keep);
+}
+
+void MainWindow::showSource()
+{
+    using Kind = session::SourceState::Kind;
+    const session::SourceState &state = m_source->state();
+    const QString file = widgets::shownName(widgets::pathText(state.file));
+    m_hosts->setSourceDiffers(m_source->differs());
+    if (state.kind == Kind::AsRead)
+        return m_centre->source()->hide();
+    if (state.kind == Kind::Changed) {
+        m_centre->source()->showNotice(
+            tr("%1 has changed since it was read. The window still shows what was read.").arg(file),
+            tr("Reload"));
+        m_centre->source()->offerOther(tr("Keep What Was Read"));
+        return log(tr("%1 has changed since it was read").arg(file));
+    }
+    m_jobs->loseSource();
+    if (m_tune->isRunning())
+        Q_EMIT m_tune->stopWanted();
+    m_backends->stop();
+    const QString what
+        = tr("%1 was written over while it was open, and what was read of it is lost: its figures are "
+             "withdrawn.")
+              .arg(file);
+    m_centre->source()->showNotice(what, tr("Reload"));
+    log(what);
 }
 
 const SuggestionBar &MainWindow::suggestionBar() const
@@ -254,7 +313,7 @@ void MainWindow::opened(const ViewTexts &texts)
     m_start->clearFailure();
     restoreView(viewStateOf(texts));
     if (m_whom == For::Person)
-        m_centre->recovery()->offer(plain(m_controller.snapshot()->source->modelPath));
+        m_centre->recovery()->offer(widgets::pathText(m_controller.snapshot()->source->modelPath));
     for (const std::string &note : m_controller.document()->notes())
         log(plain(note));
     if (!m_policyWhenOpen.isEmpty())
@@ -266,9 +325,9 @@ void MainWindow::opened(const ViewTexts &texts)
 void MainWindow::openFailed(const QString &path, const QString &why)
 {
     m_failure = why;
-    log(tr("%1 did not open: %2").arg(path, why));
+    log(tr("%1 did not open: %2").arg(widgets::shownPath(path), why));
     if (m_controller.isOpen())
-        m_centre->notice()->showNotice(tr("%1 did not open: %2").arg(QFileInfo(path).fileName(), why));
+        m_centre->notice()->showNotice(tr("%1 did not open: %2").arg(widgets::shownName(path), why));
     else
         m_start->showFailure(path, why);
 }
@@ -394,7 +453,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent *event)
 
 void MainWindow::dropEvent(QDropEvent *event)
 {
-    const QString path = event->mimeData()->urls().value(0).toLocalFile();
+    const QString path = pathOf(event->mimeData()->urls().value(0));
     if (path.isEmpty())
         return;
     event->acceptProposedAction();

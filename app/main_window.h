@@ -32,6 +32,7 @@ class PreferencesDialog;
 class RecentMenu;
 class RecoveryBar;
 class RunOnHosts;
+class SourceWatch;
 class StartPage;
 class StatusLine;
 class SuggestionBar;
@@ -80,6 +81,7 @@ public:
     widgets::CalibrationPanel &calibration();
     const SuggestionBar &suggestionBar() const;
     const RecoveryBar &recoveryBar() const;
+    const SourceWatch &source() const { return *m_source; }
 
 protected:
     void closeEvent(QCloseEvent *event) override;
@@ -108,6 +110,7 @@ private:
     void connectGraph();
     void connectBars();
     void connectExport();
+    void connectSource();
 
     QAction *add(QMenu *menu, const QString &text, const QKeySequence &keys, void (MainWindow::*slot)());
     QAction *addForDocument(QMenu *menu, const QString &text, const QKeySequence &keys,
@@ -121,6 +124,8 @@ private:
     void reload();
     bool maySetAside(); ///< unsaved edits are saved or given up
     bool saveTo(const QString &path);
+    bool mayReplace(const QString &path); ///< asks, where somebody else has saved it meanwhile
+    void showSource(); ///< what has become of the model's file
     void exportPicture();
     void attachData();
     void askForData(const std::optional<jobs::ExampleOptions> &now);
@@ -153,10 +158,12 @@ private:
     DocumentFiles *m_files = nullptr;
     ExportJob *m_export = nullptr;
     RunOnHosts *m_hosts = nullptr;
+    SourceWatch *m_source = nullptr;
     BackendComparison *m_backends = nullptr;
     HostsDialog *m_hostsDialog = nullptr; ///< null before it was asked for
     QString m_failure;
     QString m_failureOfData; ///< the last one that was told
+    QString m_notSaved; ///< likewise
     QString m_policyWhenOpen;
     std::optional<jobs::ExampleOptions> m_dataWhenOpen;
 

@@ -1,8 +1,7 @@
 #include "app/recent_menu.h"
 
 #include "app/settings.h"
-
-#include <QFileInfo>
+#include "widgets/common/path_text.h"
 
 namespace halftone::app {
 
@@ -19,9 +18,9 @@ void RecentMenu::fill()
     const QStringList files = recentFiles();
     for (int i = 0; i < files.size(); ++i) {
         const QString path = files[i];
-        QAction *const action = addAction(QFileInfo(path).fileName());
+        QAction *const action = addAction(widgets::shownName(path));
         action->setShortcut(QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + i)));
-        action->setToolTip(path);
+        action->setToolTip(widgets::shownPath(path));
         connect(action, &QAction::triggered, this, [this, path] { choose(path); });
     }
     setEnabled(!files.isEmpty());
@@ -29,7 +28,7 @@ void RecentMenu::fill()
 
 void RecentMenu::choose(const QString &path)
 {
-    if (QFileInfo::exists(path)) {
+    if (widgets::pathExists(path)) {
         Q_EMIT fileRequested(path);
         return;
     }

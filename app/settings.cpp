@@ -1,5 +1,8 @@
 #include "app/settings.h"
 
+#include "core/base/text.h"
+#include "widgets/common/path_text.h"
+
 #include <QApplication>
 #include <QCoreApplication>
 #include <QDir>
@@ -14,6 +17,7 @@ namespace {
 
 constexpr int kMostRecent = 9;
 const QString kRecent = QStringLiteral("recent");
+const QString kRecentBytes = QStringLiteral("bytes:");
 
 QPalette themed(bool dark)
 {
@@ -55,6 +59,19 @@ QString resourcePath(const QString &file)
     return {};
 }
 
+/// Settings are text: a path that is none is stored in hexadecimal digits.
+void storeRecent(const QStringList &files)
+{
+    QStringList stored;
+    for (const QString &file : files) {
+        const std::string bytes = widgets::pathBytes(file);
+        stored << (isUtf8(bytes)
+                       ? file
+                       : kRecentBytes + QString::fromLatin1(QByteArray::fromStdString(bytes).toHex()));
+    }
+    QSettings().setValue(kRecent, stored);
+}
+
 } // namespace
 
 Preferences loadPreferences()
@@ -92,7 +109,12 @@ void savePreferences(const Preferences &preferences)
 
 QStringList recentFiles()
 {
-    return QSettings().value(kRecent).toStringList();
+    QStringList files;
+    for (const QString &stored : QSettings().value(kRecent).toStringList())
+        files << (stored.startsWith(kRecentBytes) ? widgets::pathText(
+                      QByteArray::fromHex(stored.mid(kRecentBytes.size()).toLatin1()).toStdString())
+                                                  : stored);
+    return files;
 }
 
 void addRecentFile(const QString &path)
@@ -101,14 +123,14 @@ void addRecentFile(const QString &path)
     QStringList files = recentFiles();
     files.removeAll(absolute);
     files.prepend(absolute);
-    QSettings().setValue(kRecent, QStringList(files.mid(0, kMostRecent)));
+    storeRecent(files.mid(0, kMostRecent));
 }
 
 void removeRecentFile(const QString &path)
 {
     QStringList files = recentFiles();
     files.removeAll(path);
-    QSettings().setValue(kRecent, files);
+    storeRecent(files);
 }
 
 void applyTheme(Theme theme)

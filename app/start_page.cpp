@@ -1,16 +1,18 @@
 #include "app/start_page.h"
 
+#include "app/bars/recovery_bar.h"
 #include "app/icons.h"
 #include "app/left_work.h"
 #include "app/settings.h"
+#include "widgets/common/path_text.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QCommandLinkButton>
-#include <QFileInfo>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QStyle>
@@ -137,7 +139,7 @@ void StartPage::refresh()
 {
     clear(m_journals);
     for (const LeftWork &work : leftWork())
-        addJournal(work.journal, work.text);
+        addJournal(work);
     clear(m_recent);
     const QStringList files = recentFiles();
     m_recent->addWidget(heading(tr("Recent"), this));
@@ -150,21 +152,33 @@ void StartPage::refresh()
         addRecent(files[i], i + 1);
 }
 
-void StartPage::addJournal(const QString &path, const QString &text)
+/// What cannot be read is only thrown away after a question.
+void StartPage::addJournal(const LeftWork &work)
 {
+    const QString path = work.journal;
     auto *const row = new QWidget(this);
     auto *const layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     // On two lines where it is long: when the work was done tells one from another.
-    auto *const what = new QLabel(tr("Unsaved work: %1").arg(text), row);
+    auto *const what = new QLabel(
+        work.isReadable ? tr("Unsaved work: %1").arg(work.text) : RecoveryBar::unreadText(work), row);
     what->setWordWrap(true);
+    what->setTextInteractionFlags(Qt::TextSelectableByMouse);
     layout->addWidget(what, 1);
-    auto *const recover = new QPushButton(tr("Recover"), row);
+    if (work.isReadable) {
+        auto *const recover = new QPushButton(tr("Recover"), row);
+        layout->addWidget(recover);
+        connect(recover, &QPushButton::clicked, this, [this, path] { Q_EMIT recoverRequested(path); });
+    }
     auto *const discard = new QPushButton(tr("Discard"), row);
-    layout->addWidget(recover);
     layout->addWidget(discard);
-    connect(recover, &QPushButton::clicked, this, [this, path] { Q_EMIT recoverRequested(path); });
-    connect(discard, &QPushButton::clicked, row, [row, path] {
+    connect(discard, &QPushButton::clicked, row, [this, row, path, isReadable = work.isReadable] {
+        const auto question = tr("Throw away unsaved work that another version may be able to read?");
+        if (!isReadable
+            && QMessageBox::question(this, QStringLiteral("Halftone"), question,
+                                     QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Cancel)
+                != QMessageBox::Discard)
+            return;
         discardJournal(path);
         row->deleteLater();
     });
@@ -173,24 +187,26 @@ void StartPage::addJournal(const QString &path, const QString &text)
 
 void StartPage::addRecent(const QString &path, int number)
 {
-    const QFileInfo file(path);
     auto *const row = new QWidget(this);
     auto *const layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     auto *const open = new QToolButton(row);
     open->setToolButtonStyle(Qt::ToolButtonTextOnly);
     open->setAutoRaise(true);
-    open->setText(file.fileName());
-    open->setToolTip(file.exists() ? tr("%1 (Ctrl+%2)").arg(path).arg(number)
-                                   : tr("%1 no longer exists").arg(path));
-    open->setEnabled(file.exists());
+    const bool isThere = widgets::pathExists(path);
+    const QString shown = widgets::shownPath(path);
+    open->setText(widgets::shownName(path));
+    open->setToolTip(isThere ? tr("%1 (Ctrl+%2)").arg(shown).arg(number)
+                             : tr("%1 no longer exists").arg(shown));
+    open->setEnabled(isThere);
     connect(open, &QToolButton::clicked, this, [this, path] { Q_EMIT fileRequested(path); });
     layout->addWidget(open);
-    auto *const folder
-        = new QLabel(fontMetrics().elidedText(file.absolutePath(), Qt::ElideMiddle, kColumnWidth / 2), row);
+    auto *const folder = new QLabel(
+        fontMetrics().elidedText(shown.left(shown.lastIndexOf(u'/')), Qt::ElideMiddle, kColumnWidth / 2),
+        row);
     folder->setForegroundRole(QPalette::PlaceholderText);
     layout->addWidget(folder, 1);
-    if (!file.exists()) {
+    if (!isThere) {
         auto *const remove = new QPushButton(tr("Remove"), row);
         connect(remove, &QPushButton::clicked, row, [row, path] {
             removeRecentFile(path);
@@ -203,7 +219,7 @@ void StartPage::addRecent(const QString &path, int number)
 
 void StartPage::showFailure(const QString &path, const QString &why)
 {
-    m_failureTitle->setText(tr("%1 did not open").arg(QFileInfo(path).fileName()));
+    m_failureTitle->setText(tr("%1 did not open").arg(widgets::shownName(path)));
     m_failureText->setText(why);
     m_failure->show();
 }

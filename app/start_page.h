@@ -7,6 +7,8 @@ class QVBoxLayout;
 
 namespace halftone::app {
 
+struct LeftWork;
+
 /// What is shown while nothing is open: open, the sample, recent files, unsaved work of a crash, and why the last file did
 /// not open.
 class StartPage : public QWidget
@@ -28,7 +30,7 @@ Q_SIGNALS:
 
 private:
     void addRecent(const QString &path, int number);
-    void addJournal(const QString &path, const QString &text);
+    void addJournal(const LeftWork &work);
 
     QWidget *m_failure = nullptr;
     QLabel *m_failureTitle = nullptr;

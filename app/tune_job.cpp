@@ -1,5 +1,6 @@
 #include "app/tune_job.h"
 
+#include "core/base/mapped_file.h"
 #include "widgets/common/formatters.h"
 
 #include <mutex>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kPollMs = 150;
 
-/// Asks a model only when nothing else is being computed.
+/// Asks a model only when nothing else is being computed. What was computed from a file that was written to meanwhile is no answer.
 class InTurn final : public tune::Oracle
 {
 public:
@@ -61,7 +62,10 @@ private:
         const TakenTurn mine(m_turn, MachineTurn::Of::Search, progress.stop);
         if (!mine.isMine())
             return cancelled();
-        return ask();
+        auto answer = ask();
+        if (answer.ok())
+            HALFTONE_CHECK(MappedFile::checkAll());
+        return answer;
     }
 
     tune::Oracle &m_inner;

@@ -2,12 +2,14 @@
 #include "app/bars/status_line.h"
 #include "app/centre.h"
 #include "app/dialogs/attach_dialog.h"
+#include "app/dialogs/changed_session_dialog.h"
 #include "app/dialogs/preferences_dialog.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/hosts/hosts_dialog.h"
 #include "app/main_window.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/list_moves.h"
 #include "widgets/models/tune_state.h"
@@ -53,15 +55,15 @@ void MainWindow::chooseFile()
 /// What a file is for is told by what it holds: a policy and data are for the model that is open.
 void MainWindow::take(const QString &path)
 {
-    const QFileInfo file(path);
-    const bool isData = file.isDir() || path.endsWith(u".npz", Qt::CaseInsensitive);
+    const bool isFolder = widgets::isFolder(path);
+    const bool isData = isFolder || path.endsWith(u".npz", Qt::CaseInsensitive);
     if (m_controller.isOpen() && isData) {
         jobs::ExampleOptions examples;
-        examples.inputs = path.toStdString();
-        examples.examples = file.isDir() ? m_preferences.pictures : 0;
-        examples.labels = file.isDir() ? labelsOf(path).toStdString() : std::string();
+        examples.inputs = widgets::pathBytes(path);
+        examples.examples = isFolder ? m_preferences.pictures : 0;
+        examples.labels = isFolder ? widgets::pathBytes(labelsOf(path)) : std::string();
         const bool needsRules
-            = file.isDir() && !QFileInfo::exists(usualRules(*m_controller.snapshot()->source));
+            = isFolder && !widgets::pathExists(usualRules(*m_controller.snapshot()->source));
         if (needsRules)
             QTimer::singleShot(0, this, [this, examples] { askForData(examples); }); // once the drop is over
         else
@@ -76,8 +78,8 @@ void MainWindow::take(const QString &path)
 void MainWindow::reload()
 {
     const QString session = m_files->sessionPath();
-    open(session.isEmpty() ? plain(m_controller.snapshot()->source->modelPath) : session,
-         session.isEmpty() ? plain(m_controller.snapshot()->source->paramsPath) : QString());
+    open(session.isEmpty() ? widgets::pathText(m_controller.snapshot()->source->modelPath) : session,
+         session.isEmpty() ? widgets::pathText(m_controller.snapshot()->source->paramsPath) : QString());
 }
 
 void MainWindow::save()
@@ -96,7 +98,7 @@ void MainWindow::saveAs()
         return;
     QString path = m_files->sessionPath();
     if (path.isEmpty()) {
-        const QString model = plain(m_controller.snapshot()->source->modelPath);
+        const QString model = widgets::pathText(m_controller.snapshot()->source->modelPath);
         path = folderFor(model) + '/' + nameOfModel(model) + QStringLiteral(".halftone");
     }
     path = QFileDialog::getSaveFileName(this, tr("Save Session"), path, kSessionFilter);
@@ -109,10 +111,29 @@ void MainWindow::saveAs()
 
 bool MainWindow::saveTo(const QString &path)
 {
+    if (!mayReplace(path))
+        return false;
     const auto saved = m_files->save(path);
-    if (!saved.ok())
-        m_centre->notice()->showNotice(tr("Not saved: %1").arg(plain(saved.error().message())));
+    if (!saved.ok()) {
+        m_notSaved = tr("Not saved: %1").arg(plain(saved.error().message()));
+        m_centre->notice()->showNotice(m_notSaved);
+    } else if (!m_notSaved.isEmpty() && m_centre->notice()->text() == m_notSaved) {
+        m_centre->notice()->hide();
+    }
     return saved.ok();
+}
+
+/// What another window has saved is not lost for a key that was pressed here.
+bool MainWindow::mayReplace(const QString &path)
+{
+    if (!m_files->isForeign(path))
+        return true;
+    ChangedSessionDialog dialog(
+        path, [this, path] { return m_files->differencesTo(path); }, this);
+    dialog.exec();
+    if (dialog.choice() == ChangedSessionDialog::Choice::SaveAs)
+        saveAs();
+    return dialog.choice() == ChangedSessionDialog::Choice::Overwrite;
 }
 
 void MainWindow::closeDocument()
@@ -203,7 +224,7 @@ void MainWindow::drawInputs()
         return;
     }
     jobs::ExampleOptions examples;
-    examples.inputs = file.value().toStdString();
+    examples.inputs = widgets::pathBytes(file.value());
     m_jobs->setData(examples);
     log(drawnInputsMeaning());
 }
@@ -294,7 +315,7 @@ void MainWindow::showNodesMenu(const QPoint &place)
     QStringList names;
     for (const graph::NodeId node : nodes) {
         payload.nodes.push_back(snapshot->graph().node(node).name);
-        names << plain(payload.nodes.back());
+        names << widgets::exact(payload.nodes.back());
     }
     QMenu menu(this);
     menu.addMenu(m_lists->moveMenu(payload, &menu));

@@ -7,6 +7,7 @@
 #include "core/policy/policy_options.h"
 #include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 
 #include <QCheckBox>
 #include <QFileInfo>
@@ -157,14 +158,14 @@ void ModelBar::refresh()
         widget->setEnabled(m_controller->isOpen());
     const auto &data = m_jobs->data();
     const auto nameOf = [this](const jobs::ExampleOptions &examples) {
-        const QString name = QFileInfo(plain(examples.inputs)).fileName();
+        const QString name = widgets::shownName(widgets::pathText(examples.inputs));
         const auto there = m_jobs->picturesThere();
         return there ? tr("%1, %2 of %3").arg(name).arg(examples.examples).arg(*there) : name;
     };
     m_data->setText(!data ? tr("Attach…") : areDrawn(data) ? tr("drawn inputs") : nameOf(*data));
     m_data->setToolTip(!data                ? tr("An .npz or a folder of pictures, for errors and ranges")
                            : areDrawn(data) ? drawnInputsMeaning()
-                                            : plain(data->inputs));
+                                            : widgets::shownPath(widgets::pathText(data->inputs)));
     if (!m_controller->isOpen())
         return;
     const policy::Policy &policy = m_controller->document()->policy();

@@ -42,6 +42,9 @@ NoticeBar::NoticeBar(QWidget *parent)
     m_action = new QPushButton(this);
     connect(m_action, &QPushButton::clicked, this, &NoticeBar::actionTriggered);
     texts->addWidget(m_action);
+    m_other = new QPushButton(this);
+    connect(m_other, &QPushButton::clicked, this, &NoticeBar::otherTriggered);
+    texts->addWidget(m_other);
     auto *const close = new QToolButton(this);
     close->setAutoRaise(true);
     close->setIcon(style()->standardIcon(QStyle::SP_TitleBarCloseButton));
@@ -61,12 +64,23 @@ void NoticeBar::showNotice(const QString &text, const QString &action, Kind kind
     const auto icon = kind == Kind::Warning ? QStyle::SP_MessageBoxWarning : QStyle::SP_MessageBoxInformation;
     m_icon->setPixmap(style()->standardIcon(icon).pixmap(style()->pixelMetric(QStyle::PM_SmallIconSize)));
     m_text->setText(text);
-    const int most = kLongestAction * fontMetrics().averageCharWidth();
-    m_action->setText(widgets::cutInMiddle(action, most, fontMetrics()));
-    m_action->setToolTip(action);
-    m_action->setAccessibleName(action);
-    m_action->setVisible(!action.isEmpty());
+    setAction(m_action, action);
+    setAction(m_other, {});
     show();
+}
+
+void NoticeBar::offerOther(const QString &action)
+{
+    setAction(m_other, action);
+}
+
+void NoticeBar::setAction(QPushButton *button, const QString &action)
+{
+    const int most = kLongestAction * fontMetrics().averageCharWidth();
+    button->setText(widgets::cutInMiddle(action, most, fontMetrics()));
+    button->setToolTip(action);
+    button->setAccessibleName(action);
+    button->setVisible(!action.isEmpty());
 }
 
 QString NoticeBar::text() const

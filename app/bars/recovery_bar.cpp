@@ -1,7 +1,5 @@
 #include "app/bars/recovery_bar.h"
 
-#include "app/left_work.h"
-
 namespace halftone::app {
 
 RecoveryBar::RecoveryBar(QWidget *parent)
@@ -14,6 +12,11 @@ RecoveryBar::RecoveryBar(QWidget *parent)
     connect(this, &NoticeBar::dismissed, this, [this] { m_closed.insert(m_offered); });
 }
 
+QString RecoveryBar::unreadText(const LeftWork &work)
+{
+    return tr("Unsaved work that this version cannot read is kept: %1").arg(work.text);
+}
+
 void RecoveryBar::offer(const QString &model)
 {
     std::vector<LeftWork> left = leftWork(model);
@@ -23,6 +26,10 @@ void RecoveryBar::offer(const QString &model)
         return;
     }
     m_offered = left.front().journal;
+    if (!left.front().isReadable) {
+        showNotice(unreadText(left.front()));
+        return;
+    }
     const std::size_t others = left.size() - 1;
     const QString more = others == 0 ? QString() : tr(" (%1 more on the start page)").arg(others);
     showNotice(tr("Unsaved work from an earlier session: %1%2").arg(left.front().text, more), tr("Recover"),

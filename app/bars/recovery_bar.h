@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/bars/notice_bar.h"
+#include "app/left_work.h"
 
 #include <QSet>
 
@@ -16,6 +17,9 @@ public:
 
     /// Offers what is left, that of `model` first; what was closed once is not offered again by this program.
     void offer(const QString &model);
+
+    /// What is said of work that cannot be brought back.
+    static QString unreadText(const LeftWork &work);
 
 Q_SIGNALS:
     void recoverRequested(const QString &journal);

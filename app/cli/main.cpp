@@ -125,6 +125,7 @@ int main(int argc, char **argv)
     keepReserve();
     MappedFile::surviveCuts();
     std::signal(SIGPIPE, SIG_IGN); // an output that nobody reads any more is an error like others
+    std::signal(SIGXFSZ, SIG_IGN); // and so is a limit on the size of files
     cli::installLastResort();
     const Result<int> code = guarded([&]() -> Result<int> {
         const cli::Interrupt interrupt;

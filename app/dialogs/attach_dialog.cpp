@@ -4,6 +4,7 @@
 #include "app/drawn_inputs.h"
 #include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 
 #include <QDialogButtonBox>
 #include <QDir>
@@ -33,8 +34,7 @@ constexpr int kTypingPauseMs = 300;
 
 QString usualRules(const io::LoadedModel &model)
 {
-    return QFileInfo(QString::fromStdString(model.modelPath)).absolutePath()
-        + QStringLiteral("/preprocess.json");
+    return QFileInfo(widgets::pathText(model.modelPath)).absolutePath() + QStringLiteral("/preprocess.json");
 }
 
 QString labelsOf(const QString &folder)
@@ -111,10 +111,10 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     QDialog::layout()->addWidget(m_buttons);
     if (now) {
-        m_inputs->setText(QString::fromStdString(now->inputs));
-        m_preprocess->setText(QString::fromStdString(now->preprocess));
-        m_labels->setText(QString::fromStdString(now->labels));
-        m_targets->setText(QString::fromStdString(now->targets));
+        m_inputs->setText(widgets::pathText(now->inputs));
+        m_preprocess->setText(widgets::pathText(now->preprocess));
+        m_labels->setText(widgets::pathText(now->labels));
+        m_targets->setText(widgets::pathText(now->targets));
         m_metric->setCurrentIndex(now->metric ? m_metric->findData(static_cast<int>(*now->metric)) : 0);
         m_examples->setValue(static_cast<int>(now->examples));
     }
@@ -272,7 +272,7 @@ void AttachDialog::accept()
         const QString usual = usualRules(*m_model);
         const bool isBeside = QFileInfo(QFileInfo(usual).absolutePath()).isWritable();
         m_writtenRules = isBeside ? usual : m_inputs->text() + QStringLiteral("/preprocess.json");
-        const auto written = io::writePreprocess(m_rules->rules(), m_writtenRules.toStdString());
+        const auto written = io::writePreprocess(m_rules->rules(), widgets::pathBytes(m_writtenRules));
         if (!written.ok()) {
             QMessageBox::warning(this, windowTitle(), widgets::plain(written.error().message()));
             return;
@@ -284,12 +284,12 @@ void AttachDialog::accept()
 jobs::ExampleOptions AttachDialog::options() const
 {
     jobs::ExampleOptions options;
-    options.inputs = m_inputs->text().toStdString();
-    options.preprocess = m_preprocess->isEnabled() ? m_preprocess->text().toStdString() : std::string();
+    options.inputs = widgets::pathBytes(m_inputs->text());
+    options.preprocess = m_preprocess->isEnabled() ? widgets::pathBytes(m_preprocess->text()) : std::string();
     if (options.preprocess.empty())
-        options.preprocess = m_writtenRules.toStdString();
-    options.labels = m_labels->text().toStdString();
-    options.targets = m_targets->text().toStdString();
+        options.preprocess = widgets::pathBytes(m_writtenRules);
+    options.labels = widgets::pathBytes(m_labels->text());
+    options.targets = widgets::pathBytes(m_targets->text());
     if (m_metric->currentIndex() > 0)
         options.metric = static_cast<jobs::Metric>(m_metric->currentData().toInt());
     options.examples = static_cast<std::size_t>(m_examples->value());

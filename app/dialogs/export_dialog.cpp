@@ -1,5 +1,7 @@
 #include "app/dialogs/export_dialog.h"
 
+#include "widgets/common/path_text.h"
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -14,6 +16,9 @@
 #include <QPushButton>
 #include <QStyle>
 #include <QVBoxLayout>
+
+#include <filesystem>
+#include <system_error>
 
 namespace halftone::app {
 namespace {
@@ -119,9 +124,10 @@ bool ExportDialog::correctsBiases() const
 
 bool ExportDialog::isSource(const std::string &path) const
 {
-    const QFileInfo file(QString::fromStdString(path));
-    return QFileInfo(QString::fromStdString(m_source->modelPath)) == file
-        || QFileInfo(QString::fromStdString(m_source->paramsPath)) == file;
+    std::error_code none;
+    const auto isSame
+        = [&](const std::string &other) { return std::filesystem::equivalent(path, other, none); };
+    return isSame(m_source->modelPath) || isSame(m_source->paramsPath);
 }
 
 void ExportDialog::refresh()
@@ -147,7 +153,7 @@ void ExportDialog::refresh()
 session::ExportOptions ExportDialog::options() const
 {
     session::ExportOptions options;
-    options.prefix = m_prefix->text().toStdString();
+    options.prefix = widgets::pathBytes(m_prefix->text());
     options.model = m_model->isChecked();
     options.parameters = m_source->model.hasParameters;
     options.asOnnx = m_format->currentIndex() == kOnnxIndex;

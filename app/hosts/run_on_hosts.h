@@ -17,6 +17,8 @@ public:
 
     /// Why nothing can be asked for now; empty: it can.
     QString whyNot() const;
+    /// The model's files hold something else than what was read: hosts would compute with that.
+    void setSourceDiffers(bool differs) { m_sourceDiffers = differs; }
     /// examples  pictures; 0: all. isolated  each layer alone, too; of a comparison. Needs: whyNot() is empty
     HostRun runFor(HostTask task, std::size_t examples, bool isolated) const;
     HostsJob &job() { return m_job; }
@@ -44,6 +46,7 @@ private:
     widgets::TuneState *m_tune;
     TuneJob *m_tuning;
     HostsJob m_job;
+    bool m_sourceDiffers = false;
     widgets::LatestJob m_taking;
 };
 

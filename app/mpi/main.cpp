@@ -6,11 +6,13 @@
 
 #include <mpi.h>
 
+#include <csignal>
 #include <cstdio>
 
 int main(int argc, char **argv)
 {
     using namespace halftone;
+    std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error as a full disk is
     MPI_Init(&argc, &argv);
     int rank = 0;
     int ranks = 0;

@@ -1,6 +1,8 @@
 #include "core/base/mapped_file.h"
 
 #include "core/base/file_error.h"
+#include "core/base/file_lease.h"
+#include "core/base/memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,6 +14,7 @@
 #include <csignal>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 
 namespace halftone {
 
@@ -22,6 +25,8 @@ struct MappedFile::Mapping
     std::atomic<std::uintptr_t> begin = 0;
     std::atomic<std::uintptr_t> end = 0; ///< 0: nothing lies here
     std::atomic<bool> isCut = false;
+    std::atomic<bool> isCopy
+        = false; ///< memory stands in the file's place, that nothing can be read into again
 };
 
 namespace {
@@ -33,7 +38,19 @@ constexpr std::size_t kMostMappings = 64; ///< at once; what comes then is copie
 std::array<MappedFile::Mapping, kMostMappings> s_mappings;
 
 std::mutex s_openMutex;
-std::set<const MappedFile *> s_open; ///< that are mapped
+
+/// That are mapped. Never destroyed, since the thread that keeps leases outlives main().
+std::set<MappedFile *> &openFiles()
+{
+    static auto *const files = new std::set<MappedFile *>;
+    return *files;
+}
+
+std::shared_mutex s_swapping; ///< held alone while a copy is put in a mapping's place
+
+std::atomic<bool> s_keepsContents = false;
+constexpr std::uint64_t kShareOfMemory
+    = 8; ///< an eighth of what is left holds a file that is copied beforehand
 
 std::string kindOf(mode_t mode)
 {
@@ -102,10 +119,16 @@ void MappedFile::surviveCuts()
     ::sigaction(SIGBUS, &action, nullptr);
 }
 
+void MappedFile::keepContents()
+{
+    leases::begin(&MappedFile::onWriter);
+    s_keepsContents = true;
+}
+
 Result<void> MappedFile::checkAll()
 {
     const std::lock_guard lock(s_openMutex);
-    for (const MappedFile *const file : s_open)
+    for (const MappedFile *const file : openFiles())
         HALFTONE_CHECK(file->check());
     return {};
 }
@@ -119,9 +142,10 @@ void MappedFile::release(std::span<const std::byte> bytes)
     if (begin >= end)
         return;
     auto *const pages = const_cast<std::byte *>(bytes.data()) + (begin - first);
+    const std::shared_lock lock(s_swapping);
     for (const Mapping &mapping : s_mappings) {
         // Pages that nobody writes to hold nothing that the file has not, nor does what stands for lost ones.
-        if (begin >= mapping.begin && end <= mapping.end)
+        if (begin >= mapping.begin && end <= mapping.end && !mapping.isCopy)
             ::madvise(pages, end - begin, MADV_DONTNEED);
     }
 }
@@ -132,7 +156,7 @@ MappedFile::~MappedFile()
         return;
     {
         const std::lock_guard lock(s_openMutex);
-        s_open.erase(this);
+        openFiles().erase(this);
     }
     m_mapping->end = 0;
     ::munmap(const_cast<std::byte *>(m_bytes.data()), m_bytes.size());
@@ -146,6 +170,14 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &pa
     return std::shared_ptr<const MappedFile>(file);
 }
 
+MappedFile::Version MappedFile::versionOf(const struct stat &status)
+{
+    return {{status.st_dev, status.st_ino},
+            static_cast<std::size_t>(status.st_size),
+            status.st_mtim.tv_sec,
+            status.st_mtim.tv_nsec};
+}
+
 Result<MappedFile::Version> MappedFile::version() const
 {
     struct stat status = {};
@@ -153,10 +185,7 @@ Result<MappedFile::Version> MappedFile::version() const
         return fileError(m_path, "open", errno);
     if (!S_ISREG(status.st_mode))
         return Error{Errc::BadInput, m_path, {}, kindOf(status.st_mode), "a regular file"};
-    return Version{{status.st_dev, status.st_ino},
-                   static_cast<std::size_t>(status.st_size),
-                   status.st_mtim.tv_sec,
-                   status.st_mtim.tv_nsec};
+    return versionOf(status);
 }
 
 Result<void> MappedFile::read()
@@ -166,7 +195,13 @@ Result<void> MappedFile::read()
     if (!m_file.isOpen())
         return fileError(m_path, "open", errno);
     HALFTONE_TRY(m_version, version());
-    Mapping *const mapping = m_version.size > kCopiedBytes ? freeMapping() : nullptr;
+    if (m_version.size <= kCopiedBytes)
+        return copy();
+    m_isLeased = s_keepsContents && leases::take(m_file.number());
+    HALFTONE_TRY(m_version, version()); // somebody may have written to it before it was leased
+    const bool isCopied
+        = s_keepsContents && !m_isLeased && m_version.size <= availableMemory() / kShareOfMemory;
+    Mapping *const mapping = isCopied ? nullptr : freeMapping();
     if (mapping == nullptr)
         return copy();
     m_mapping = mapping;
@@ -178,11 +213,11 @@ Result<void> MappedFile::read()
     return mapped;
 }
 
-Result<void> MappedFile::copy()
+Result<void> MappedFile::readInto(std::span<std::byte> memory) const
 {
-    m_copy.resize(m_version.size);
-    for (std::size_t at = 0; at < m_copy.size();) {
-        const ssize_t got = ::read(m_file.number(), m_copy.data() + at, m_copy.size() - at);
+    for (std::size_t at = 0; at < memory.size();) {
+        const ssize_t got
+            = ::pread(m_file.number(), memory.data() + at, memory.size() - at, static_cast<off_t>(at));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -191,6 +226,14 @@ Result<void> MappedFile::copy()
             return changed(m_path);
         at += static_cast<std::size_t>(got);
     }
+    return {};
+}
+
+Result<void> MappedFile::copy()
+{
+    m_copy.resize(m_version.size);
+    HALFTONE_CHECK(readInto(m_copy));
+    m_isLeased = false;
     HALFTONE_CHECK(check());
     m_file.close();
     m_bytes = m_copy;
@@ -204,19 +247,89 @@ Result<void> MappedFile::map()
         return fileError(m_path, "map", errno);
     m_bytes = {static_cast<const std::byte *>(start), m_version.size};
     m_mapping->isCut = false;
+    m_mapping->isCopy = false;
     m_mapping->begin = reinterpret_cast<std::uintptr_t>(start);
     m_mapping->end = m_mapping->begin + m_version.size;
     const std::lock_guard lock(s_openMutex);
-    s_open.insert(this);
+    openFiles().insert(this);
+    if (m_isLeased && leases::isWanted(m_file.number()))
+        beforeWrite(); // whose notice came too early to find this file
     return {};
+}
+
+bool MappedFile::isKept() const
+{
+    return (m_mapping == nullptr && !m_file.isOpen()) || m_isLeased
+        || (m_mapping != nullptr && m_mapping->isCopy);
 }
 
 Result<void> MappedFile::check() const
 {
+    if (isKept())
+        return {};
     HALFTONE_TRY(const Version now, version());
-    if (now != m_version || (m_mapping != nullptr && m_mapping->isCut))
+    if (now != m_version || m_isLost || (m_mapping != nullptr && m_mapping->isCut))
         return changed(m_path);
     return {};
+}
+
+MappedFile::OnDisk MappedFile::onDisk() const
+{
+    struct stat status = {};
+    if (::stat(m_path.c_str(), &status) != 0)
+        return OnDisk::Missing;
+    const Version now = versionOf(status);
+    if (now == m_version || (m_isLeased && now.identity == m_version.identity))
+        return m_isLost ? OnDisk::Changed : OnDisk::AsRead;
+    if (now.size != m_version.size || m_version.size > kCopiedBytes)
+        return OnDisk::Changed;
+    const auto there = open(m_path); // a copy is compared at once
+    return there.ok() && there.value()->text() == text() ? OnDisk::AsRead : OnDisk::Changed;
+}
+
+/// Somebody is about to write to one of the files, and waits.
+void MappedFile::onWriter()
+{
+    const std::lock_guard lock(s_openMutex);
+    for (MappedFile *const file : openFiles()) {
+        if (file->m_isLeased && leases::isWanted(file->m_file.number()))
+            file->beforeWrite();
+    }
+}
+
+void MappedFile::beforeWrite()
+{
+    m_isLost = !keep();
+    m_isLeased = false;
+    leases::giveBack(m_file.number());
+}
+
+/// What nobody has written to yet goes into memory, at the same addresses. false: there is no room, or it was too late.
+bool MappedFile::keep()
+{
+    const std::size_t size = m_version.size;
+    if (size > availableMemory() / 2)
+        return false;
+    void *const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    const bool isRead = readInto({static_cast<std::byte *>(memory), size}).ok();
+    const auto now = version();
+    if (isRead && now.ok() && now.value() == m_version && swapIn(memory))
+        return true;
+    ::munmap(memory, size);
+    return false;
+}
+
+/// Threads that read the pages meanwhile see the file's or the copy's.
+bool MappedFile::swapIn(void *copied)
+{
+    const std::size_t size = m_version.size;
+    ::mprotect(copied, size, PROT_READ);
+    const std::unique_lock lock(s_swapping);
+    void *const place = const_cast<std::byte *>(m_bytes.data());
+    m_mapping->isCopy = ::mremap(copied, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place) == place;
+    return m_mapping->isCopy;
 }
 
 } // namespace halftone

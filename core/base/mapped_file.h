@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+struct stat;
+
 namespace halftone {
 
 /// Which file a path led to, whatever its name: two paths with equal identities are one file.
@@ -28,7 +30,8 @@ struct FileIdentity
 ///
 /// One that is cut while it is mapped ends the program when a page that is gone is touched, unless the program has called
 /// surviveCuts(): such pages then read as zeros, and whatever was made of them must not be used. Ask checkAll() before
-/// anything is shown or written.
+/// anything is shown or written. A program that keeps files open for long calls keepContents(), and what it has read mostly
+/// stays as it was.
 class MappedFile
 {
 public:
@@ -39,9 +42,25 @@ public:
     /// Takes SIGBUS for this process, once and for good.
     static void surviveCuts();
 
-    /// Whether all files that are mapped now are as they were when they were opened.
+    /// From now on the bytes of files that are opened outlast a write to them: whoever writes waits until they have been copied, which
+    /// costs nothing before (file_lease.h). Where that cannot be had, they are copied when the file is opened, if an eighth of
+    /// the memory that is left holds them. For a process, once and for good.
+    static void keepContents();
+
+    /// Whether the bytes of all files that are mapped now are those that were there when they were opened.
     /// fails: BadInput for one that was cut or written to
     static Result<void> checkAll();
+    /// The same of this one.
+    Result<void> check() const;
+
+    enum class OnDisk
+    {
+        AsRead,
+        Changed, ///< the path leads to other content now
+        Missing
+    };
+    /// What has become of the file at path(), whether or not bytes() are still what was read.
+    OnDisk onDisk() const;
 
     /// Pages of mapped files that lie wholly in `bytes` leave the memory of this process; who touches them reads them again, mostly
     /// from where the system keeps the file. Other bytes stay as they are.
@@ -75,15 +94,23 @@ private:
     {
     }
     Result<void> read();
+    Result<void> readInto(std::span<std::byte> memory) const;
     Result<void> copy();
     Result<void> map();
+    bool isKept() const;
+    bool keep();
+    bool swapIn(void *copied);
+    void beforeWrite();
+    static void onWriter();
+    static Version versionOf(const struct stat &status);
     Result<Version> version() const;
-    Result<void> check() const;
 
     std::string m_path;
     FileDescriptor m_file; ///< closed where the bytes were copied
     Version m_version;
-    Mapping *m_mapping = nullptr;
+    Mapping *m_mapping = nullptr; ///< null where the bytes were copied
+    std::atomic<bool> m_isLeased = false; ///< nobody has written to it
+    std::atomic<bool> m_isLost = false; ///< somebody may have, and there was no room for a copy
     std::vector<std::byte> m_copy;
     std::span<const std::byte> m_bytes;
 };

@@ -1,11 +1,13 @@
 #include "core/base/markup.h"
 
+#include "core/base/text.h"
+
 namespace halftone {
 
 std::string markupText(std::string_view text)
 {
     std::string result;
-    for (const char sign : text) {
+    for (const char sign : withoutMarks(text)) {
         switch (sign) {
         case '&':
             result += "&amp;";

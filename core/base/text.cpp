@@ -1,6 +1,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <numeric>
@@ -35,6 +36,38 @@ std::size_t utf8Length(std::string_view text)
         : 0;
 }
 
+/// What withoutMarks() shows for the character at the start of `text`; empty: it is no mark. All marks are of two or three bytes.
+std::string_view shownMark(std::string_view text)
+{
+    struct Mark
+    {
+        std::string_view bytes;
+        std::string_view shown;
+    };
+    static constexpr std::array<Mark, 14> kMarks{{
+        {"\u061C", "\\u061c"}, // Arabic letter mark
+        {"\u200E", "\\u200e"}, // left-to-right and right-to-left marks
+        {"\u200F", "\\u200f"},
+        {"\u2028", "\\u2028"}, // line and paragraph separators
+        {"\u2029", "\\u2029"},
+        {"\u202A", "\\u202a"}, // embeddings, their end and overrides
+        {"\u202B", "\\u202b"},
+        {"\u202C", "\\u202c"},
+        {"\u202D", "\\u202d"},
+        {"\u202E", "\\u202e"},
+        {"\u2066", "\\u2066"}, // isolates and their end
+        {"\u2067", "\\u2067"},
+        {"\u2068", "\\u2068"},
+        {"\u2069", "\\u2069"},
+    }};
+    const auto lead = static_cast<unsigned char>(text.front());
+    if (lead != 0xD8 && lead != 0xE2)
+        return {};
+    const auto *const found
+        = std::ranges::find_if(kMarks, [text](const Mark &mark) { return text.starts_with(mark.bytes); });
+    return found == kMarks.end() ? std::string_view() : found->shown;
+}
+
 char lower(char c)
 {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -67,15 +100,42 @@ std::string printable(std::string_view text, std::size_t limit)
         if (out.size() >= limit)
             return out + "…";
         const std::size_t length = utf8Length(text);
+        const std::string_view mark = shownMark(text);
         const bool isShown = length > 0 && !isControl(text.substr(0, length));
         const auto byte = static_cast<unsigned char>(text.front());
-        if (isShown)
+        if (!mark.empty())
+            out += mark;
+        else if (isShown)
             out += text.substr(0, length);
         else
             out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
         text.remove_prefix(isShown ? length : 1);
     }
     return out;
+}
+
+std::string withoutMarks(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const std::string_view mark = shownMark(text);
+        const std::size_t length = mark.empty() ? 1 : utf8Length(text);
+        out += mark.empty() ? text.substr(0, 1) : mark;
+        text.remove_prefix(length);
+    }
+    return out;
+}
+
+bool isUtf8(std::string_view text)
+{
+    while (!text.empty()) {
+        const std::size_t length = utf8Length(text);
+        if (length == 0)
+            return false;
+        text.remove_prefix(length);
+    }
+    return true;
 }
 
 std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string_view> candidates)

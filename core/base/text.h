@@ -9,9 +9,16 @@
 
 namespace halftone {
 
-/// `text` safe to show on one line: control characters (those of Unicode too) and broken UTF-8 as \xNN, and at most `limit` bytes
+/// `text` safe to show on one line: control characters (those of Unicode too) and broken UTF-8 as \xNN,
+/// marks as withoutMarks() writes them, and at most `limit` bytes
 /// (then "…").
 std::string printable(std::string_view text, std::size_t limit = 400);
+
+/// `text` with the marks that change how what stands around them is read as \uNNNN: those that turn the direction of writing
+/// (Unicode Standard Annex 9, section 2) and those that end a line or paragraph. The rest stays, and need not be UTF-8.
+std::string withoutMarks(std::string_view text);
+
+bool isUtf8(std::string_view text);
 
 /// Up to three of `candidates` that `name` was most likely meant to be, nearest first (edit distance, case
 /// folded). Empty when none is near. Cost is bounded: names over 256 bytes have no near match.

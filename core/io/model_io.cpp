@@ -88,7 +88,7 @@ Result<void> loadParams(const std::shared_ptr<const MappedFile> &file, LoadedMod
     HALFTONE_TRY(loaded.model.parameters, readParams(file));
     loaded.model.hasParameters = true;
     loaded.paramsPath = file->path();
-    loaded.sources.push_back(file->identity());
+    loaded.files.push_back(file);
     return {};
 }
 
@@ -176,8 +176,8 @@ Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadO
     }
     loaded.modelPath = file->path();
     loaded.onnx = onnxFacts(loaded.model.graph);
-    loaded.sources = externalFilesOf(loaded.model.graph);
-    loaded.sources.push_back(file->identity());
+    loaded.files = externalFilesOf(loaded.model.graph);
+    loaded.files.insert(loaded.files.begin(), file);
     return {};
 }
 
@@ -209,16 +209,17 @@ Result<LoadedModel> readOnce(const std::string &path, const LoadOptions &options
     loaded.model.graph = std::move(graph).value();
     const std::optional<std::string> mark = takePairMark(loaded.model.graph);
     loaded.modelPath = path;
-    loaded.sources.push_back(file->identity());
+    loaded.files.push_back(file);
     HALFTONE_CHECK(addParams(*file, mark, options, loaded, isChanging));
     return loaded;
 }
 
 /// Refuses to write over what is still being read.
-Result<AtomicFile> createOutput(const std::string &path, std::span<const FileIdentity> sources)
+Result<AtomicFile> createOutput(const std::string &path, const LoadedModel &source)
 {
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
-    if (file.replaces() && std::ranges::find(sources, *file.replaces()) != sources.end())
+    if (file.replaces()
+        && std::ranges::find(source.files, *file.replaces(), &MappedFile::identity) != source.files.end())
         return Error{Errc::BadCall,
                      path,
                      {},
@@ -241,7 +242,7 @@ Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
 }
 
 Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
-                                          std::span<const FileIdentity> sources,
+                                          const LoadedModel &source,
                                           std::span<const tensor::DType> outputTypes)
 {
     if (dialect::of(model.graph).name() != kOnnxSuffix.substr(1))
@@ -255,13 +256,13 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
         bytes = writeOnnx(model, apart, outputTypes);
     if (!bytes.ok())
         return inFile(std::move(bytes).error(), output.modelPath());
-    HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), sources));
+    HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), source));
     HALFTONE_CHECK(writePieces(bytes.value().message, file));
     if (bytes.value().data.empty()) {
         HALFTONE_CHECK(file.commit());
         return std::vector{file.path()};
     }
-    HALFTONE_TRY(AtomicFile data, createOutput(output.paramsPath(), sources));
+    HALFTONE_TRY(AtomicFile data, createOutput(output.paramsPath(), source));
     HALFTONE_CHECK(writePieces(bytes.value().data, data));
     const std::array both{&data, &file};
     HALFTONE_CHECK(AtomicFile::commitTogether(both));
@@ -360,11 +361,11 @@ Result<std::vector<std::string>> saveModel(const graph::Model &model, const Mode
                                            std::span<const tensor::DType> outputTypes)
 {
     if (output.isOnnx())
-        return saveOnnx(model, output, source.sources, outputTypes);
+        return saveOnnx(model, output, source, outputTypes);
     if (dialect::of(model.graph).name() == kOnnxSuffix.substr(1))
         return inFile(unsupported({}, "a model of ONNX, which is not written as a symbol with parameters"),
                       output.modelPath());
-    HALFTONE_TRY(AtomicFile symbol, createOutput(output.modelPath(), source.sources));
+    HALFTONE_TRY(AtomicFile symbol, createOutput(output.modelPath(), source));
     if (!model.hasParameters) {
         // Parameters of a former run are not this symbol's: it says that it was written with none, the empty file.
         const bool hasNeighbour = paramsBeside(output.modelPath()).has_value();
@@ -373,7 +374,7 @@ Result<std::vector<std::string>> saveModel(const graph::Model &model, const Mode
         HALFTONE_CHECK(symbol.commit());
         return std::vector{symbol.path()};
     }
-    HALFTONE_TRY(AtomicFile params, createOutput(output.paramsPath(), source.sources));
+    HALFTONE_TRY(AtomicFile params, createOutput(output.paramsPath(), source));
     Xxh64 hash;
     HALFTONE_CHECK(writeParams(model.parameters, [&](std::span<const std::byte> bytes) {
         hash.add(bytes);

@@ -30,7 +30,8 @@ struct LoadedModel
     /// only data could fill.
     std::vector<std::string> notes;
     std::optional<OnnxFacts> onnx; ///< of an ONNX file
-    std::vector<FileIdentity> sources; ///< which files those are, whatever their names
+    /// All that it was read from: that of modelPath, that of paramsPath, then those that an ONNX file's values lie in.
+    std::vector<std::shared_ptr<const MappedFile>> files;
 };
 
 /// Loads a model (app/README.md, "Common rules"): an ONNX file, an MXNet symbol with the parameters beside it, or a bare

@@ -18,7 +18,7 @@ OnnxFacts onnxFacts(const graph::Graph &)
     return {};
 }
 
-std::vector<FileIdentity> externalFilesOf(const graph::Graph &)
+std::vector<std::shared_ptr<const MappedFile>> externalFilesOf(const graph::Graph &)
 {
     return {};
 }

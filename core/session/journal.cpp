@@ -3,13 +3,17 @@
 #include "core/base/file_error.h"
 #include "core/base/json.h"
 #include "core/base/mapped_file.h"
+#include "core/base/text.h"
 #include "core/policy/policy_json.h"
+#include "core/session/path_json.h"
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace halftone::session {
 namespace {
@@ -23,20 +27,45 @@ std::string lineOf(const Json &json)
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-/// The lines that were written to their end.
-std::vector<std::string_view> wholeLines(std::string_view text)
+struct Lines
 {
-    std::vector<std::string_view> lines;
-    for (std::size_t start = 0, end = 0; (end = text.find('\n', start)) != std::string_view::npos;
-         start = end + 1)
-        lines.push_back(text.substr(start, end - start));
+    std::vector<std::string_view> whole; ///< that were written to their end
+    bool isTorn = false; ///< something stands behind them
+};
+
+Lines linesOf(std::string_view text)
+{
+    Lines lines;
+    std::size_t start = 0;
+    for (std::size_t end = 0; (end = text.find('\n', start)) != std::string_view::npos; start = end + 1)
+        lines.whole.push_back(text.substr(start, end - start));
+    lines.isTorn = start < text.size();
     return lines;
+}
+
+/// A line says one thing, with what belongs to it.
+Result<void> checkKeys(const Json &step, const std::string &where)
+{
+    if (!step.is_object())
+        return badInput(where, step.type_name(), "an object");
+    static const std::vector<std::vector<std::string_view>> kKinds{
+        {"policy", "what"}, {"undo"}, {"redo"}, {"view"}, {"data"}};
+    const auto isOf = [&step](const std::vector<std::string_view> &kind) {
+        return step.contains(kind.front()) && std::ranges::all_of(step.items(), [&kind](const auto &item) {
+                   return std::ranges::find(kind, item.key()) != kind.end();
+               });
+    };
+    if (std::ranges::any_of(kKinds, isOf))
+        return {};
+    std::vector<std::string> keys;
+    for (const auto &[key, value] : step.items())
+        keys.push_back(printable(key, 40));
+    return badInput(where, keys.empty() ? "no key" : "the keys " + joined(keys),
+                    "those of an edit, undo, redo, view or data");
 }
 
 Result<void> replay(const Json &step, History &history, const std::string &where)
 {
-    if (!step.is_object())
-        return badInput(where, step.type_name(), "an object");
     if (step.contains("undo")) {
         if (history.current == 0)
             return badInput(where, "an undo of nothing");
@@ -84,24 +113,53 @@ Result<void> takeData(const Json &json, std::optional<jobs::ExampleOptions> &dat
     const std::string metric = isText("metric") ? json["metric"].get<std::string>() : std::string();
     if (!metric.empty() && !jobs::metricNamed(metric))
         return badInput(where + ".data.metric", metric.substr(0, 40), "the name of a metric");
-    data = jobs::ExampleOptions{json["inputs"].get<std::string>(),
-                                json["preprocess"].get<std::string>(),
-                                json["labels"].get<std::string>(),
-                                json["examples"].get<std::size_t>(),
-                                isText("targets") ? json["targets"].get<std::string>() : std::string(),
-                                jobs::metricNamed(metric)};
+    jobs::ExampleOptions taken;
+    HALFTONE_TRY(taken.inputs, readPath(json, "inputs"));
+    HALFTONE_TRY(taken.preprocess, readPath(json, "preprocess"));
+    HALFTONE_TRY(taken.labels, readPath(json, "labels"));
+    HALFTONE_TRY(taken.targets, readPath(json, "targets"));
+    taken.examples = json["examples"].get<std::size_t>();
+    taken.metric = jobs::metricNamed(metric);
+    data = std::move(taken);
     return {};
 }
 
 Result<void> takeStep(const Json &step, Journal::Head &head, const std::string &where)
 {
-    if (step.is_object() && step.contains("view"))
+    HALFTONE_CHECK(checkKeys(step, where));
+    if (step.contains("view"))
         return takeView(step["view"], head.state.view, where);
-    if (step.is_object() && step.contains("data"))
+    if (step.contains("data"))
         return takeData(step["data"], head.state.data, where);
     HALFTONE_CHECK(replay(step, head.state.history, where));
     ++head.steps;
     return {};
+}
+
+/// Where the session was saved, and what of it was not.
+Result<void> takeSession(const Json &line, Journal::Head &head, const std::string &where)
+{
+    if (!line.is_object() || !line.contains("session"))
+        return badInput(where, "no path of a session");
+    auto path = readPath(line, "session");
+    if (!path.ok())
+        return badInput(where + '.' + path.error().where, path.error().found, path.error().expected);
+    head.sessionPath = std::move(path).value();
+    if (const auto hash = line.find("session_hash"); hash != line.end() && hash->is_number_unsigned())
+        head.sessionHash = hash->get<std::uint64_t>();
+    const auto steps = line.find("steps");
+    if (steps != line.end() && steps->is_number_unsigned())
+        head.steps = steps->get<std::size_t>();
+    return {};
+}
+
+Result<void> takeLine(std::string_view line, std::size_t number, Journal::Head &head)
+{
+    const std::string where = "line " + std::to_string(number);
+    const Json step = Json::parse(line, nullptr, false);
+    if (step.is_discarded())
+        return badInput(where, "no JSON");
+    return number == 2 ? takeSession(step, head, where) : takeStep(step, head, where);
 }
 
 } // namespace
@@ -118,8 +176,13 @@ Result<Journal> Journal::create(const std::string &path, const Head &head)
     if (!file.isOpen())
         return fileError(path, "create", errno);
     Journal journal(std::move(file), path);
-    HALFTONE_CHECK(journal.append(sessionText(head.state, kAnywhere, true)));
-    HALFTONE_CHECK(journal.append(lineOf({{"session", head.sessionPath}})));
+    Json session = Json::object();
+    putPath(session, "session", head.sessionPath);
+    if (head.sessionHash)
+        session["session_hash"] = *head.sessionHash;
+    if (head.steps > 0)
+        session["steps"] = head.steps;
+    HALFTONE_CHECK(journal.append(sessionText(head.state, kAnywhere, true) + lineOf(session)));
     return journal;
 }
 
@@ -163,43 +226,36 @@ Result<void> Journal::dataAttached(const jobs::ExampleOptions &data)
     const auto absolute = [](const std::string &path) {
         return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
     };
-    return append(lineOf({{"data",
-                           {{"inputs", absolute(data.inputs)},
-                            {"preprocess", absolute(data.preprocess)},
-                            {"labels", absolute(data.labels)},
-                            {"examples", data.examples},
-                            {"targets", absolute(data.targets)},
-                            {"metric", data.metric ? jobs::nameOf(*data.metric) : std::string_view()}}}}));
+    Json json = Json::object();
+    putPath(json, "inputs", absolute(data.inputs));
+    putPath(json, "preprocess", absolute(data.preprocess));
+    putPath(json, "labels", absolute(data.labels));
+    json["examples"] = data.examples;
+    putPath(json, "targets", absolute(data.targets));
+    json["metric"] = data.metric ? jobs::nameOf(*data.metric) : std::string_view();
+    return append(lineOf({{"data", std::move(json)}}));
 }
 
 Result<Journal::Head> Journal::read(const std::string &path)
 {
     HALFTONE_TRY(const auto mapped, MappedFile::open(path));
-    const std::vector<std::string_view> lines = wholeLines(mapped->text());
-    if (lines.size() < 2)
-        return inFile(badInput({}, std::to_string(lines.size()) + " lines", "a journal's two first ones"),
-                      path);
+    const Lines lines = linesOf(mapped->text());
+    if (lines.whole.empty())
+        return inFile(badInput({}, lines.isTorn ? "a torn first line" : "nothing", "a journal"), path);
     Head head;
-    auto state = parseSession(lines[0], kAnywhere);
+    auto state = parseSession(lines.whole[0], kAnywhere);
     if (!state.ok())
         return inFile(std::move(state).error(), path);
     head.state = std::move(state).value();
+    for (const std::string &key : std::exchange(head.state.unknown, {}))
+        head.lost.push_back("line 1: the key " + key);
     const auto firstData = head.state.data;
-    for (std::size_t i = 1; i < lines.size(); ++i) {
-        const std::string where = "line " + std::to_string(i + 1);
-        const Json step = Json::parse(lines[i], nullptr, false);
-        if (step.is_discarded())
-            return inFile(badInput(where, "no JSON"), path);
-        if (i == 1) {
-            if (!step.is_object() || !step.contains("session") || !step["session"].is_string())
-                return inFile(badInput(where, "no path of a session"), path);
-            head.sessionPath = step["session"].get<std::string>();
-            continue;
-        }
-        auto taken = takeStep(step, head, where);
-        if (!taken.ok())
-            return inFile(std::move(taken).error(), path);
+    for (std::size_t i = 1; i < lines.whole.size(); ++i) {
+        if (const auto taken = takeLine(lines.whole[i], i + 1, head); !taken.ok())
+            head.lost.push_back(taken.error().message());
     }
+    if (lines.isTorn)
+        head.lost.push_back("line " + std::to_string(lines.whole.size() + 1) + ": torn");
     head.hasOtherData = head.state.data != firstData;
     return head;
 }

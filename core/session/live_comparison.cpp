@@ -11,6 +11,7 @@
 #include "core/profile/kept_compare.h"
 #include "core/profile/kept_outputs.h"
 #include "core/session/derive.h"
+#include "core/session/result_basis.h"
 
 #include <algorithm>
 #include <atomic>
@@ -61,6 +62,7 @@ struct LiveComparison::Kept
 {
     std::shared_ptr<const io::LoadedModel> source;
     jobs::CompareOptions options;
+    std::string basis; ///< the data as they were when they were read
     std::unique_ptr<jobs::ExampleSource> examples;
     std::shared_ptr<const jobs::Task> task;
     jobs::Batches batches;
@@ -158,9 +160,12 @@ LiveComparison::~LiveComparison() = default;
 Result<void> LiveComparison::prepare(const Snapshot &snapshot, const jobs::CompareOptions &options,
                                      const Progress &progress)
 {
-    if (!m_kept || m_kept->source != snapshot.source || !isSameData(m_kept->options, options)) {
+    std::string basis = comparisonBasis(options, snapshot.source->modelPath);
+    if (!m_kept || m_kept->source != snapshot.source || !isSameData(m_kept->options, options)
+        || m_kept->basis != basis) {
         m_kept = nullptr;
         HALFTONE_TRY(m_kept, Kept::create(snapshot, options, progress));
+        m_kept->basis = std::move(basis);
     }
     return m_kept->judgeBy(options.examples);
 }

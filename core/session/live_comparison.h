@@ -25,7 +25,7 @@ public:
                          const Progress &progress = {});
 
     /// The source against its conversion, with the figures of compareModels() bit for bit. Examples are read once, as long as
-    /// source and options (but for `isolated`) are those of the last call. Needs: a conversion.
+    /// source, options (but for `isolated`) and the files of the data are those of the last call. Needs: a conversion.
     /// interim  is given the figures over the first examples, then over more of them, then isolated effects layer by layer
     /// fails: as compareModels().
     Result<jobs::CompareOutcome> compare(const Snapshot &snapshot, const jobs::CompareOptions &options,

@@ -4,11 +4,15 @@
 #include "core/base/fnv1a.h"
 #include "core/base/json.h"
 #include "core/base/mapped_file.h"
+#include "core/base/text.h"
 #include "core/policy/policy_json.h"
+#include "core/session/path_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 
 namespace halftone::session {
 namespace {
@@ -67,6 +71,18 @@ public:
         return {};
     }
 
+    /// As putPath() wrote it.
+    std::string path(const Json &object, const char *key, const std::string &where, bool needed = true)
+    {
+        if (member(object, key, where, needed) == nullptr)
+            return {};
+        auto read = readPath(object, key);
+        if (read.ok())
+            return std::move(read).value();
+        refuse(join(where, read.error().where), read.error().found, read.error().expected);
+        return {};
+    }
+
     std::size_t number(const Json &object, const char *key, const std::string &path, bool needed = true)
     {
         const Json *const value = member(object, key, path, needed);
@@ -87,7 +103,7 @@ public:
         return metric;
     }
 
-    History history(const Json &root)
+    History history(const Json &root, std::vector<std::string> &unknown)
     {
         History history;
         const Json *const entries = member(root, "history", {});
@@ -107,6 +123,7 @@ public:
                 return history;
             }
             history.entries.push_back({std::move(read).value(), text((*entries)[i], "what", path)});
+            noteUnknown((*entries)[i], path, {"policy", "what"}, unknown);
         }
         history.current = number(root, "current", {});
         if (!error && history.current >= history.entries.size())
@@ -115,16 +132,31 @@ public:
         return history;
     }
 
-    std::optional<std::uint64_t> hash(const Json &model)
+    std::optional<std::uint64_t> hash(const Json &model, const char *key)
     {
-        const std::string digits = text(model, "hash", "model", false);
+        const std::string digits = text(model, key, "model", false);
         if (digits.empty())
             return std::nullopt;
         if (digits.size() != 16 || digits.find_first_not_of("0123456789abcdef") != std::string::npos) {
-            refuse("model.hash", digits.substr(0, 40), "16 hexadecimal digits");
+            refuse(join("model", key), digits.substr(0, 40), "16 hexadecimal digits");
             return std::nullopt;
         }
         return std::stoull(digits, nullptr, 16);
+    }
+
+    /// Notes what `object` holds beyond `keys`.
+    void noteUnknown(const Json &object, const std::string &where,
+                     std::initializer_list<std::string_view> keys, std::vector<std::string> &unknown)
+    {
+        if (!object.is_object())
+            return;
+        for (const auto &[key, value] : object.items()) {
+            const std::string_view known = key.ends_with(kPathBytes)
+                ? std::string_view(key).substr(0, key.size() - std::string_view(kPathBytes).size())
+                : std::string_view(key);
+            if (std::ranges::find(keys, known) == keys.end())
+                unknown.push_back(printable(join(where, key), 100));
+        }
     }
 
     void refuse(std::string where, std::string found, std::string expected)
@@ -136,7 +168,7 @@ public:
     std::optional<Error> error;
 
 private:
-    static std::string join(const std::string &path, const char *key)
+    static std::string join(const std::string &path, const std::string &key)
     {
         return path.empty() ? key : path + '.' + key;
     }
@@ -165,20 +197,24 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
     if (!reader.error && version != kVersion)
         reader.refuse("halftone", "format version " + std::to_string(version), std::to_string(kVersion));
     if (const Json *const model = reader.error ? nullptr : reader.member(root, "model", {})) {
-        session.modelPath = absoluteIn(folder, reader.text(*model, "symbol", "model"));
-        session.paramsPath = absoluteIn(folder, reader.text(*model, "params", "model", false));
-        session.modelHash = reader.hash(*model);
+        session.modelPath = absoluteIn(folder, reader.path(*model, "symbol", "model"));
+        session.paramsPath = absoluteIn(folder, reader.path(*model, "params", "model", false));
+        session.modelHash = reader.hash(*model, "hash");
+        session.externalHash = reader.hash(*model, "external_hash");
+        reader.noteUnknown(*model, "model", {"symbol", "params", "hash", "external_hash"}, session.unknown);
     }
     if (!reader.error)
-        session.history = reader.history(root);
+        session.history = reader.history(root, session.unknown);
     if (const Json *const data = reader.error ? nullptr : reader.member(root, "data", {}, false)) {
         jobs::ExampleOptions options;
-        options.inputs = absoluteIn(folder, reader.text(*data, "inputs", "data"));
-        options.preprocess = absoluteIn(folder, reader.text(*data, "preprocess", "data", false));
-        options.labels = absoluteIn(folder, reader.text(*data, "labels", "data", false));
+        options.inputs = absoluteIn(folder, reader.path(*data, "inputs", "data"));
+        options.preprocess = absoluteIn(folder, reader.path(*data, "preprocess", "data", false));
+        options.labels = absoluteIn(folder, reader.path(*data, "labels", "data", false));
         options.examples = reader.number(*data, "examples", "data", false);
-        options.targets = absoluteIn(folder, reader.text(*data, "targets", "data", false));
+        options.targets = absoluteIn(folder, reader.path(*data, "targets", "data", false));
         options.metric = reader.metric(*data);
+        reader.noteUnknown(*data, "data", {"inputs", "preprocess", "labels", "examples", "targets", "metric"},
+                           session.unknown);
         session.data = std::move(options);
     }
     if (const Json *const view = reader.error ? nullptr : reader.member(root, "view", {}, false)) {
@@ -190,6 +226,8 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
     }
     if (const Json *const results = reader.error ? nullptr : reader.member(root, "results", {}, false))
         session.results = results->dump(-1, ' ', false, Json::error_handler_t::replace);
+    reader.noteUnknown(root, {}, {"halftone", "model", "history", "current", "data", "view", "results"},
+                       session.unknown);
     if (reader.error)
         return *reader.error;
     return session;
@@ -198,26 +236,30 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
 std::string sessionText(const SessionFile &session, const std::string &folderPath, bool oneLine)
 {
     const fs::path folder = folderPath;
-    Json root{{"halftone", kVersion}, {"model", {{"symbol", relativeTo(folder, session.modelPath)}}}};
+    Json root{{"halftone", kVersion}, {"model", Json::object()}};
+    putPath(root["model"], "symbol", relativeTo(folder, session.modelPath));
     if (!session.paramsPath.empty())
-        root["model"]["params"] = relativeTo(folder, session.paramsPath);
+        putPath(root["model"], "params", relativeTo(folder, session.paramsPath));
     if (session.modelHash)
         root["model"]["hash"] = hex(*session.modelHash);
+    if (session.externalHash)
+        root["model"]["external_hash"] = hex(*session.externalHash);
     Json entries = Json::array();
     for (const HistoryEntry &entry : session.history.entries)
         entries.push_back({{"policy", Json::parse(policy::writePolicy(entry.policy))}, {"what", entry.what}});
     root["history"] = std::move(entries);
     root["current"] = session.history.current;
     if (session.data) {
-        Json data{{"inputs", relativeTo(folder, session.data->inputs)}};
+        Json data = Json::object();
+        putPath(data, "inputs", relativeTo(folder, session.data->inputs));
         if (!session.data->preprocess.empty())
-            data["preprocess"] = relativeTo(folder, session.data->preprocess);
+            putPath(data, "preprocess", relativeTo(folder, session.data->preprocess));
         if (!session.data->labels.empty())
-            data["labels"] = relativeTo(folder, session.data->labels);
+            putPath(data, "labels", relativeTo(folder, session.data->labels));
         if (session.data->examples > 0)
             data["examples"] = session.data->examples;
         if (!session.data->targets.empty())
-            data["targets"] = relativeTo(folder, session.data->targets);
+            putPath(data, "targets", relativeTo(folder, session.data->targets));
         if (session.data->metric)
             data["metric"] = jobs::nameOf(*session.data->metric);
         root["data"] = std::move(data);
@@ -228,22 +270,54 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
     return root.dump(oneLine ? -1 : 1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-Result<void> writeSession(const SessionFile &session, const std::string &path)
+Result<std::uint64_t> writeSession(const SessionFile &session, const std::string &path)
 {
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(path, AtomicFile::Sources::Any));
-    HALFTONE_CHECK(
-        file.write(sessionText(session, fs::absolute(path).parent_path().lexically_normal().string())));
-    return file.commit();
+    const std::string text
+        = sessionText(session, fs::absolute(path).parent_path().lexically_normal().string());
+    HALFTONE_CHECK(file.write(text));
+    HALFTONE_CHECK(file.commit());
+    Fnv1a hash;
+    hash.add(text);
+    return hash.value();
 }
 
-Result<std::uint64_t> contentHash(const std::vector<std::string> &paths)
+std::uint64_t contentHash(std::span<const std::shared_ptr<const MappedFile>> files)
 {
+    constexpr std::size_t kPiece = std::size_t{64} << 20;
     Fnv1a hash;
-    for (const std::string &path : paths) {
-        HALFTONE_TRY(const auto mapped, MappedFile::open(path));
-        hash.add(mapped->text());
+    for (const auto &file : files) {
+        const std::string_view text = file->text();
+        for (std::size_t at = 0; at < text.size(); at += kPiece) {
+            hash.add(text.substr(at, kPiece));
+            MappedFile::release(file->bytes().subspan(at, std::min(kPiece, text.size() - at)));
+        }
     }
     return hash.value();
+}
+
+Result<void> putHashes(const io::LoadedModel &source, SessionFile &session)
+{
+    const std::span files(source.files);
+    const std::size_t own
+        = std::min(files.size(), source.paramsPath.empty() ? std::size_t{1} : std::size_t{2});
+    const std::uint64_t hash = contentHash(files.first(own));
+    const std::uint64_t external = contentHash(files.subspan(own));
+    for (const auto &file : files)
+        HALFTONE_CHECK(file->check());
+    session.modelHash = hash;
+    session.externalHash = own < files.size() ? std::optional(external) : std::nullopt;
+    return {};
+}
+
+Result<bool> isModelOf(const SessionFile &session, const io::LoadedModel &source)
+{
+    if (!session.modelHash)
+        return true;
+    SessionFile now;
+    HALFTONE_CHECK(putHashes(source, now));
+    return now.modelHash == session.modelHash
+        && (!session.externalHash || now.externalHash == session.externalHash); // not told by older sessions
 }
 
 } // namespace halftone::session

@@ -37,17 +37,19 @@ class Outcome:
         return f"{how} after {self.seconds:.2f} s, {self.memory} MiB, {self.line[:300]!r}"
 
 
-def limits(address_space):
+def limits(address_space, file_size):
     def apply():
+        if file_size:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if address_space:
             resource.setrlimit(resource.RLIMIT_AS, (address_space << 20, address_space << 20))
     return apply
 
 
-def start(command, address_space=0, stdout=subprocess.PIPE, env=None, **more):
+def start(command, address_space=0, stdout=subprocess.PIPE, env=None, file_size=0, **more):
     return subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=stdout,
-                            stderr=subprocess.PIPE, preexec_fn=limits(address_space),
+                            stderr=subprocess.PIPE, preexec_fn=limits(address_space, file_size),
                             env={**os.environ, **(env or {})}, **more)
 
 
@@ -64,8 +66,8 @@ def finish(process, began, seconds):
     return Outcome(process.returncode, hung, out or b"", lines, time.monotonic() - began, 0)
 
 
-def call(command, seconds=20, address_space=0, stdout="kept", env=None):
-    """stdout: kept, full (/dev/full), closed, or broken (a pipe that nobody reads)."""
+def call(command, seconds=20, address_space=0, stdout="kept", env=None, file_size=0):
+    """stdout: kept, full (/dev/full), closed, or broken (a pipe that nobody reads). file_size: bytes that a file may have."""
     command = [str(part) for part in command]
     if stdout == "closed":
         command = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
@@ -78,7 +80,7 @@ def call(command, seconds=20, address_space=0, stdout="kept", env=None):
     elif stdout == "closed":
         target = subprocess.DEVNULL
     began = time.monotonic()
-    process = start(command, address_space, target, env)
+    process = start(command, address_space, target, env, file_size)
     if stdout in ("full", "broken"):
         os.close(target)
     return finish(process, began, seconds)

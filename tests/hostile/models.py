@@ -152,6 +152,8 @@ def make(folder):
     write_npz(folder / "picture.npz", {"data": ((1, 3, 8, 8), ramp(192))})
     write_npz(folder / "weighted.npz", {"data": ((1, 3, 8, 8), ramp(192)), "weight": ((4, 3, 3, 3), ramp(108))})
     chain(folder / "chain-symbol.json", 5000)
+    write_symbol(folder / "parts-symbol.json", [
+        ("null", "data", None, []), ("Concat", "op", {"num_args": 5000, "dim": 0}, [0] * 5000)], [1])
     write_zeros_npz(folder / "bomb.npz", "data", (1, 3, 8, 1 << 22))
     pictures = folder / "pictures"
     pictures.mkdir(exist_ok=True)

@@ -53,7 +53,8 @@ def run_case(case, cli, work):
     with tempfile.TemporaryDirectory(dir=work) as out:
         command = [cli, *(part.format(work=work, out=out) for part in case["call"].split())]
         outcome = calls.measured(command, case.get("seconds", 20), address_space=case.get("address_space", 0),
-                                 stdout=case.get("stdout", "kept"), env=case.get("env"))
+                                 stdout=case.get("stdout", "kept"), env=case.get("env"),
+                                 file_size=case.get("file_size", 0))
         wrong = check(case, outcome)
         left = [name for name in os.listdir(out) if name.startswith(".halftone")]
     if left:

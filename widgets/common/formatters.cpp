@@ -1,5 +1,7 @@
 #include "widgets/common/formatters.h"
 
+#include "core/base/text.h"
+
 #include <QLocale>
 
 #include <algorithm>
@@ -112,6 +114,11 @@ QString largestText(tensor::DType type)
 }
 
 QString plain(const std::string &text)
+{
+    return exact(withoutMarks(text));
+}
+
+QString exact(const std::string &text)
 {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }

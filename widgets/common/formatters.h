@@ -15,7 +15,9 @@ QString microseconds(double value); ///< three significant digits, no unit: colu
 QString counted(std::size_t number, const char *one, const char *many); ///< "1 node", "12 nodes"
 QString significant(double value, int digits = 3); ///< "0.0121", "1.3e-5"
 QString largestText(tensor::DType type); ///< a float type's finite end: "65,504", "3.39e+38"
-/// The text of an error for a person: file, place, what was found, what was expected.
-QString plain(const std::string &text); ///< from UTF-8
+/// UTF-8 for a person: the text of an error, a name from a model. What would turn or break the line is escaped (withoutMarks()).
+QString plain(const std::string &text);
+/// The same as it is, for what is handed on: to a policy, a script, a file, the clipboard.
+QString exact(const std::string &text);
 
 } // namespace halftone::widgets

@@ -1,8 +1,8 @@
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 #include "widgets/inspector/details.h"
 #include "widgets/models/latency_words.h"
 
-#include <QFileInfo>
 #include <QLocale>
 
 #include <algorithm>
@@ -266,7 +266,7 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
 {
     const graph::Graph &graph = snapshot.graph();
     const std::vector<graph::NodeId> operators = operatorNodes(graph);
-    Details details{QFileInfo(plain(snapshot.source->modelPath)).fileName(),
+    Details details{shownName(pathText(snapshot.source->modelPath)),
                     counted(operators.size(), "operator", "operators"),
                     {}};
     DetailSection first = parametersOf(snapshot);

@@ -50,6 +50,7 @@ TunePlace placeOf(const tune::Point &point)
     if (place.isMeasured) {
         const tune::Measurement &measured = *point.measured;
         place.ratio = measured.ratio;
+        place.isDisturbed = measured.isDisturbed;
         place.top1Change = changeOf(measured.top1, measured.top1Reference, measured.top1Agreement);
     }
     place.ci95 = place.isMeasured ? point.measured->ci95 : std::array{place.milliseconds, place.milliseconds};
@@ -132,6 +133,7 @@ void TuneState::takeOwn()
     profile::Versus versus = figures.latency->versus;
     TunePlace place;
     place.isMeasured = place.isOwn = true;
+    place.isDisturbed = versus.isDisturbed;
     // In turns with float32, as the search's are, so that hand and search stand on one scale.
     const tune::Point *const reference
         = m_front && !m_front->points.empty() && m_front->points[0].measured ? &m_front->points[0] : nullptr;

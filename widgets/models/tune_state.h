@@ -28,6 +28,7 @@ struct TunePlace
     bool isMeasured = false;
     bool isOffered = false; ///< no other point is better in both
     bool isOwn = false;
+    bool isDisturbed = false; ///< the machine had other work while it was timed: not to be trusted
     std::optional<std::size_t> point; ///< of the front; nothing for one's own
     policy::Policy policy; ///< that gives it
 };

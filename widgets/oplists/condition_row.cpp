@@ -30,7 +30,7 @@ QStringList knownValues(const AttributeSpec &spec)
 {
     QStringList values;
     for (const std::string &value : spec.values)
-        values << plain(value);
+        values << exact(value);
     if (spec.type == AttributeType::Boolean)
         values << QStringLiteral("True") << QStringLiteral("False");
     if (spec.nullable && !values.isEmpty())
@@ -82,21 +82,21 @@ ConditionRow::ConditionRow(const dialect::OpInfo *info, const policy::Conditiona
 
     if (info) {
         for (const AttributeSpec &spec : info->attributes)
-            m_attribute->addItem(plain(spec.name));
+            m_attribute->addItem(exact(spec.name));
     }
     m_attribute->setEditable(!info || info->takesAnyAttribute);
-    int at = m_attribute->findText(plain(rule.attribute));
+    int at = m_attribute->findText(exact(rule.attribute));
     if (at < 0
         && !rule.attribute
                 .empty()) { // one that the operator has not: it is told, and not replaced by another
-        m_attribute->addItem(plain(rule.attribute));
+        m_attribute->addItem(exact(rule.attribute));
         at = m_attribute->count() - 1;
     }
     if (at >= 0)
         m_attribute->setCurrentIndex(at);
     QStringList values;
     for (const std::string &value : rule.values)
-        values << plain(value);
+        values << exact(value);
     m_values->setText(values.join(QStringLiteral("; ")));
 
     auto *const layout = new QHBoxLayout(this);

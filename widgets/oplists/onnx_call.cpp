@@ -118,7 +118,7 @@ QString commandCall(const session::Snapshot &snapshot)
                          "    lists.write_text(policy)\n"
                          "    subprocess.run(['halftone-cli', 'convert', %2,\n"
                          "                    '--policy', lists, '--out', %3], check=True)\n")
-              .arg(pythonLines(plain(policy::writePolicy(*snapshot.policy))),
+              .arg(pythonLines(exact(policy::writePolicy(*snapshot.policy))),
                    pythonText(snapshot.source->modelPath), pythonText(outputOf(snapshot)));
 }
 

@@ -20,7 +20,7 @@ QString pythonText(const QString &text)
 
 QString pythonText(const std::string &text)
 {
-    return pythonText(plain(text));
+    return pythonText(exact(text));
 }
 
 QString pythonList(const QStringList &items, int indent)

@@ -334,7 +334,7 @@ QString CalibrationPlot::csv() const
     QString text = QStringLiteral("tensor,kind,at,width,figure\r\n");
     if (!m_tensor)
         return text;
-    const QString name = csvField(plain(m_tensor->name));
+    const QString name = csvField(exact(m_tensor->name));
     const auto add = [&](const QString &kind, double at, double width, double figure) {
         text += QStringLiteral("%1,%2,%3,%4,%5\r\n")
                     .arg(name, kind, number(at), width > 0 ? number(width) : QString(),

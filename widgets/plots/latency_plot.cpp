@@ -72,12 +72,19 @@ void LatencyPlot::setWanted(bool wanted)
     refresh();
 }
 
+void LatencyPlot::setPutOff(const QString &why)
+{
+    m_putOff = why;
+    refresh();
+}
+
 void LatencyPlot::rebuild()
 {
     const auto &snapshot = controller()->snapshot();
     const session::Figures &figures = controller()->figures();
     if (!snapshot || !figures.latency) {
-        showEmpty(!snapshot ? tr("Open a model to see its layers' times.")
+        showEmpty(!snapshot                               ? tr("Open a model to see its layers' times.")
+                      : m_isWanted && !m_putOff.isEmpty() ? m_putOff
                       : m_isWanted
                       ? tr("Layer times follow when the current computation is finished.")
                       : tr("Turn on \u201clatency\u201d to measure and plot every layer's time."));

@@ -18,6 +18,8 @@ public:
 
     /// Times are on their way, or nobody has asked for them: an empty drawing says which.
     void setWanted(bool wanted);
+    /// Why none are to be expected though they are wanted; empty: they are on their way.
+    void setPutOff(const QString &why);
     QString csv() const override;
 
 protected:
@@ -44,6 +46,7 @@ private:
     Series m_mixed;
     double m_highest = 1;
     bool m_isWanted = false;
+    QString m_putOff;
 };
 
 } // namespace halftone::widgets

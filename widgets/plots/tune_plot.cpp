@@ -251,6 +251,8 @@ QString TunePlot::textOf(std::size_t place) const
     if (one.isMeasured)
         text += tr(", between %1 and %2 ms")
                     .arg(QString::number(one.ci95[0], 'f', 3), QString::number(one.ci95[1], 'f', 3));
+    if (one.isDisturbed)
+        text += tr("; machine was busy, unreliable");
     if (one.top1Change)
         text += tr(", top-1 %1 points").arg(QString::asprintf("%+.2f", *one.top1Change));
     return text;
@@ -280,13 +282,15 @@ bool TunePlot::eventFilter(QObject *watched, QEvent *event)
 
 QString TunePlot::csv() const
 {
-    QString text = QStringLiteral("ms,ci95_low,ci95_high,sqnr_db,top1_change,measured,own,offered\r\n");
+    QString text
+        = QStringLiteral("ms,ci95_low,ci95_high,sqnr_db,top1_change,measured,own,offered,disturbed\r\n");
     const auto number = [](double value) { return QString::number(value, 'g', 9); };
     const auto flag = [](bool is) { return QString::number(is ? 1 : 0); };
     for (const TunePlace &place : m_state->places())
         text += QStringList({number(place.milliseconds), number(place.ci95[0]), number(place.ci95[1]),
                              number(place.sqnrDb), place.top1Change ? number(*place.top1Change) : QString(),
-                             flag(place.isMeasured), flag(place.isOwn), flag(place.isOffered)})
+                             flag(place.isMeasured), flag(place.isOwn), flag(place.isOffered),
+                             flag(place.isDisturbed)})
                     .join(QLatin1Char(','))
             + QStringLiteral("\r\n");
     return text;

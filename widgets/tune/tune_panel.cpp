@@ -266,7 +266,7 @@ void TunePanel::refresh()
     m_int8->setEnabled(!m_state->isRunning());
     m_adopt->setEnabled(m_state->fastestWithin().has_value());
     m_pin->setEnabled(m_view->currentIndex().isValid());
-    m_told->setText(m_state->progress());
+    refreshTold();
     const bool areTwo = m_state->selected() && m_state->other();
     m_compared->setVisible(areTwo);
     m_differing->setVisible(areTwo);
@@ -274,6 +274,23 @@ void TunePanel::refresh()
         m_differing->setChecked(false);
     refreshAxes();
     refreshSums();
+}
+
+/// How far the search has come, and whether its times are to be trusted.
+void TunePanel::refreshTold()
+{
+    const tune::Front *const front = m_state->front();
+    const bool isDisturbed = front != nullptr && front->isDisturbed();
+    m_told->setText(
+        isDisturbed ? tr("%1 \u00b7 \u26a0 machine was busy, times are unreliable").arg(m_state->progress())
+                    : m_state->progress());
+    m_told->setToolTip(!isDisturbed ? QString()
+                           : front->areLayersDisturbed
+                           ? tr("Other work ran beside the timing of layers, by which the search chose, also "
+                                "when it was repeated. "
+                                "Search again while the machine is quiet.")
+                           : tr("Other work ran beside the timing of points, also when it was repeated: the "
+                                "table says of which."));
 }
 
 /// How far the sums, which the search goes by, are to be trusted.

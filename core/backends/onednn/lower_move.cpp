@@ -9,6 +9,10 @@ namespace {
 /// A concatenation of which nothing is in place yet, in the layout that the first part has.
 Result<void> concatAnew(Emitter &emitter, const plan::PlanNode &node, int axis, Type type)
 {
+    constexpr std::size_t kMostParts = DNNL_ARG_ATTR_SCALES
+        - DNNL_ARG_MULTIPLE_SRC; // beyond, the numbers of arguments mean something else
+    if (node.inputs.size() > kMostParts)
+        return unsupported("plan", "a concatenation of more parts than oneDNN can tell apart");
     HALFTONE_TRY(const Place first, emitter.read(node.inputs[0]));
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
     Format format = formatOf(first.desc);

@@ -31,7 +31,8 @@ public:
             return unsupported("plan", "recurrence over data of this type");
         if (!m_node.post.empty())
             return unsupported("plan", "recurrence with something behind it");
-        return read(0).ok() ? Result<void>() : unsupported("plan", "data that cannot be read plainly");
+        const auto data = read(0);
+        return data.ok() ? Result<void>() : data.error();
     }
 
     /// An input as it is; its place among the kernel's inputs. fails: Unsupported for another type than the data's
@@ -63,6 +64,8 @@ public:
         const auto held = [&](std::size_t input) -> const std::optional<tensor::Tensor> & {
             return m_emitter.graph().values[m_node.inputs[input]].constant;
         };
+        if (!holds(weights, RecurrentMatrix::Weights) || !holds(recurrent, RecurrentMatrix::Recurrent))
+            return unsupported("plan", "recurrence whose weights are of another shape");
         layers.isPacked = held(weights) && held(recurrent);
         HALFTONE_TRY(layers.weights,
                      layers.isPacked ? pack(RecurrentMatrix::Weights, *held(weights)) : read(weights));
@@ -87,6 +90,19 @@ public:
     }
 
 private:
+    /// Has the input all elements that the parts name?
+    bool holds(std::size_t input, RecurrentMatrix which) const
+    {
+        const auto count = m_emitter.desc(m_node.inputs[input]).shape.elementCount();
+        const std::size_t rows = layers.gates() * layers.hidden;
+        return count && std::ranges::all_of(layers.parts, [&](const RecurrentPart &part) {
+                   const std::size_t end = which == RecurrentMatrix::Weights
+                       ? part.weights + rows * part.features
+                       : part.recurrent + rows * layers.hidden;
+                   return end <= static_cast<std::size_t>(*count);
+               });
+    }
+
     Result<std::size_t> pack(RecurrentMatrix which, const tensor::Tensor &held)
     {
         std::string form = which == RecurrentMatrix::Weights ? "recurrent, weights" : "recurrent, state";

@@ -1,6 +1,7 @@
 #include "core/io/onnx/external_data.h"
 
 #include "core/base/checked_math.h"
+#include "core/base/sha1.h"
 #include "core/base/text.h"
 #include "core/dialect/onnx/element_type.h"
 #include "core/tensor/packed.h"
@@ -21,6 +22,7 @@ struct Place
     std::string location;
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> length;
+    std::string checksum; ///< of the whole file (onnx.proto: SHA-1); empty: not said
 };
 
 Result<std::uint64_t> number(const std::string &text, const std::string &where, const char *key)
@@ -43,6 +45,8 @@ Result<Place> placeOf(const ::onnx::TensorProto &proto, const std::string &where
         if (entry.key() == "length") {
             HALFTONE_TRY(place.length, number(entry.value(), where, "length"));
         }
+        if (entry.key() == "checksum")
+            place.checksum = entry.value();
     }
     if (place.location.empty())
         return badInput(where, "external data without a location", "a file's name");
@@ -75,6 +79,24 @@ Result<std::string> resolved(const std::string &modelPath, const std::string &lo
     return file.string();
 }
 
+/// Is the file the one that the model was written with? It is read once, whatever the number of its tensors.
+Result<void> checkSum(Source &source, const Place &place, const MappedFile &file, const std::string &where)
+{
+    if (place.checksum.empty())
+        return {};
+    std::string &digest = source.digests[place.location];
+    if (digest.empty())
+        digest = sha1(file.bytes());
+    std::string said = place.checksum;
+    std::ranges::transform(said, said.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (said == digest)
+        return {};
+    return badInput(where,
+                    "external data at \"" + printable(place.location, 100) + "\" with the SHA-1 " + digest,
+                    "the checksum that the model says, " + printable(place.checksum, 60));
+}
+
 } // namespace
 
 Result<Tensor> readExternal(Source &source, const ::onnx::TensorProto &proto, tensor::DType type, Shape shape,
@@ -93,6 +115,7 @@ Result<Tensor> readExternal(Source &source, const ::onnx::TensorProto &proto, te
         file = std::move(opened).value();
         source.externalFiles.push_back(place.location);
     }
+    HALFTONE_CHECK(checkSum(source, place, *file, where));
     const auto bits = shape.elementCount()
         ? checkedMultiply(*shape.elementCount(), std::int64_t{dialect::onnx::bitsOfCode(proto.data_type())})
         : std::nullopt;

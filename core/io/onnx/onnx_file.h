@@ -50,7 +50,7 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
 /// Needs: a graph that readOnnx() made, or one made of it.
 OnnxFacts onnxFacts(const graph::Graph &graph);
 
-/// The files beside the model that its values lie in.
-std::vector<FileIdentity> externalFilesOf(const graph::Graph &graph);
+/// The files beside the model that its values lie in, in the order in which it names them.
+std::vector<std::shared_ptr<const MappedFile>> externalFilesOf(const graph::Graph &graph);
 
 } // namespace halftone::io

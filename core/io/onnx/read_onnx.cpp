@@ -149,13 +149,12 @@ OnnxFacts onnxFacts(const graph::Graph &graph)
     return facts;
 }
 
-std::vector<FileIdentity> externalFilesOf(const graph::Graph &graph)
+std::vector<std::shared_ptr<const MappedFile>> externalFilesOf(const graph::Graph &graph)
 {
-    std::vector<FileIdentity> files;
+    std::vector<std::shared_ptr<const MappedFile>> files;
     if (const auto *const data = dynamic_cast<const onnx::GraphData *>(graph.format().get()))
-        for (const auto &[location, file] : data->source->external)
-            if (file != nullptr)
-                files.push_back(file->identity());
+        for (const std::string &location : data->source->externalFiles)
+            files.push_back(data->source->external.at(location));
     return files;
 }
 

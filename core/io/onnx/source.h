@@ -26,6 +26,8 @@ struct Source
         values; ///< of large initializers, and of tensors in other files
     std::vector<std::string> externalFiles; ///< as the model names them, each once
     std::unordered_map<std::string, std::shared_ptr<const MappedFile>> external; ///< by location
+    std::unordered_map<std::string, std::string>
+        digests; ///< by location, of files whose checksum the model says
     std::size_t externalBytes = 0;
     std::vector<std::unique_ptr<const ::onnx::GraphProto>> bodies; ///< of calls of functions
 };

@@ -62,6 +62,8 @@ Result<Picture> readPicture(const std::string &path)
     if (picture.width < 1 || picture.height < 1 || std::int64_t{picture.width} * picture.height > kMostPixels)
         return notAPicture(
             path, std::to_string(picture.width) + " by " + std::to_string(picture.height) + " pixels");
+    if (auto whole = checkPngSums(bytes); !whole.ok())
+        return inFile(std::move(whole).error(), path);
     if (auto fits = checkPngSize(bytes); !fits.ok())
         return inFile(std::move(fits).error(), path);
     constexpr int kColours = 3;

@@ -17,7 +17,7 @@ inline std::uint32_t bigEndian(std::span<const std::byte> bytes)
     return number;
 }
 
-/// The parts of a PNG one after another (PNG 1.2, section 3.2): length, name, content, checksum, which is not looked at.
+/// The parts of a PNG one after another (PNG 1.2, section 3.2): length, name, content, checksum.
 class PngChunks
 {
 public:
@@ -30,24 +30,45 @@ public:
                                             : std::nullopt;
     }
 
-    /// Of the next part with this name; nothing behind the last one.
+    struct Part
+    {
+        std::span<const std::byte> summed; ///< the name, of four bytes, and the content
+        std::uint32_t checksum = 0; ///< as the file says it; CRC-32
+
+        std::string_view name() const { return {reinterpret_cast<const char *>(summed.data()), kName}; }
+        std::span<const std::byte> content() const { return summed.subspan(kName); }
+    };
+
+    /// Nothing behind the last part that is whole.
+    std::optional<Part> next()
+    {
+        constexpr std::size_t kAround = kLength + kName + kChecksum;
+        if (m_rest.size() < kAround)
+            return std::nullopt;
+        const std::size_t length = bigEndian(m_rest);
+        if (length > m_rest.size() - kAround)
+            return std::nullopt;
+        const Part part{m_rest.subspan(kLength, kName + length),
+                        bigEndian(m_rest.subspan(kLength + kName + length))};
+        m_rest = m_rest.subspan(kAround + length);
+        return part;
+    }
+
+    /// The content of the next part with this name; nothing behind the last one.
     std::optional<std::span<const std::byte>> next(std::string_view name)
     {
-        constexpr std::size_t kAround = 12;
-        while (m_rest.size() >= kAround) {
-            const std::size_t length = bigEndian(m_rest);
-            if (length > m_rest.size() - kAround)
-                return std::nullopt;
-            const std::string_view found(reinterpret_cast<const char *>(m_rest.data()) + 4, 4);
-            const auto content = m_rest.subspan(8, length);
-            m_rest = m_rest.subspan(kAround + length);
-            if (found == name)
-                return content;
+        while (const auto part = next()) {
+            if (part->name() == name)
+                return part->content();
         }
         return std::nullopt;
     }
 
 private:
+    static constexpr std::size_t kLength = 4; ///< bytes of a part's fields
+    static constexpr std::size_t kName = 4;
+    static constexpr std::size_t kChecksum = 4;
+
     explicit PngChunks(std::span<const std::byte> rest)
         : m_rest(rest)
     {

@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -78,6 +79,25 @@ Result<void> checkPngSize(std::span<const std::byte> bytes)
     if (counter.count() > most)
         return badInput({}, "a PNG whose rows unpack to more than " + humanBytes(most),
                         "no more than its width and height need");
+    return {};
+}
+
+Result<void> checkPngSums(std::span<const std::byte> bytes)
+{
+    constexpr std::array<std::string_view, 5> kOfPixels{"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};
+    std::optional<PngChunks> chunks = PngChunks::of(bytes);
+    while (chunks) {
+        const auto part = chunks->next();
+        if (!part)
+            break;
+        if (std::ranges::find(kOfPixels, part->name()) == kOfPixels.end())
+            continue;
+        const auto *const data = reinterpret_cast<const Bytef *>(part->summed.data());
+        if (::crc32_z(0, data, part->summed.size()) != part->checksum)
+            return badInput(
+                {}, "a damaged PNG: the checksum of its part " + std::string(part->name()) + " is wrong",
+                "a PNG as it was written");
+    }
     return {};
 }
 

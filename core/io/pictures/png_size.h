@@ -14,4 +14,9 @@ namespace halftone::io {
 /// fails: BadInput
 Result<void> checkPngSize(std::span<const std::byte> bytes);
 
+/// Whether the checksums of a PNG hold, of all parts that say something of its pixels: the decoder looks at none. What is no PNG, or
+/// is cut, is left to the decoder.
+/// fails: BadInput for a damaged part, naming it
+Result<void> checkPngSums(std::span<const std::byte> bytes);
+
 } // namespace halftone::io

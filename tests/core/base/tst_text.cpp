@@ -23,6 +23,15 @@ private Q_SLOTS:
         QTest::newRow("U+00A0 is text") << std::string("\xC2\xA0") << std::string("\xC2\xA0");
         QTest::newRow("text") << std::string("conv\u00e9 \u2192 \U0001F600")
                               << std::string("conv\u00e9 \u2192 \U0001F600");
+        QTest::newRow("U+202E turns what follows") << std::string("a\u202Eb") << std::string("a\\u202eb");
+        QTest::newRow("isolates") << std::string("\u2066\u2067\u2068\u2069")
+                                  << std::string("\\u2066\\u2067\\u2068\\u2069");
+        QTest::newRow("marks") << std::string("\u200E\u200F\u061C") << std::string("\\u200e\\u200f\\u061c");
+        QTest::newRow("line and paragraph separators")
+            << std::string("a\u2028b\u2029") << std::string("a\\u2028b\\u2029");
+        QTest::newRow("Arabic and Hebrew are text")
+            << std::string("\u0627\u05D0") << std::string("\u0627\u05D0");
+        QTest::newRow("a joiner is text") << std::string("\u200D") << std::string("\u200D");
         QTest::newRow("no UTF-8") << std::string("\xC2") << std::string("\\xc2");
     }
 
@@ -31,6 +40,14 @@ private Q_SLOTS:
         QFETCH(std::string, text);
         QFETCH(std::string, shown);
         QCOMPARE(printable(text), shown);
+    }
+
+    void onlyMarksAreTakenOut()
+    {
+        QCOMPARE(withoutMarks("a\n\tb\u202E\xFF"), std::string("a\n\tb\\u202e\xFF"));
+        QVERIFY(isUtf8("m\u00e9"));
+        QVERIFY(!isUtf8("m\xFF"));
+        QVERIFY(!isUtf8("m\xC3"));
     }
 
     void thousandsAreGrouped()

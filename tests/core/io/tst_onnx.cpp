@@ -512,6 +512,33 @@ private Q_SLOTS:
         QVERIFY(!io::loadModel(path("out.onnx")).ok());
     }
 
+    // onnx.proto: "checksum (optional) - SHA1 digest of file specified in under 'location' key".
+    void aChecksumOfAnotherFileIsTold()
+    {
+        const auto withSum = [](const std::string &sum) {
+            const std::string place = field(13, field(1, "location") + field(2, "w.bin"))
+                + field(13, field(1, "checksum") + field(2, sum)) + number(14, 1);
+            return model(field(1, node("Relu", "x", "y")), field(5, weights(number(1, 2), place)));
+        };
+        std::ofstream(path("w.bin"), std::ios::binary) << "abcdefgh";
+        const auto load = [&](const std::string &said) {
+            std::ofstream(path("sum.onnx"), std::ios::binary) << withSum(said);
+            return io::loadModel(path("sum.onnx"));
+        };
+        const std::string right = "425af12a0743502b322e93a015bcf868e324d56a"; // printf abcdefgh | sha1sum
+        QVERIFY(load(right).ok());
+        QVERIFY(load("425AF12A0743502B322E93A015BCF868E324D56A").ok());
+        for (const std::string &said : {std::string(40, '0'), std::string("xyz"), right.substr(1)}) {
+            const auto loaded = load(said);
+            QVERIFY2(!loaded.ok(), said.c_str());
+            const std::string message = loaded.error().message();
+            QVERIFY2(message.find("external data at \"w.bin\" with the SHA-1 " + right
+                                  + ", expected the checksum that the model says, " + said)
+                         != std::string::npos,
+                     message.c_str());
+        }
+    }
+
     // Operators.md: each version's constraints on x and y_scale.
     void scalesHaveTheTypeThatTheOpsetAsksFor_data()
     {

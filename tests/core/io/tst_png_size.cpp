@@ -21,7 +21,10 @@ std::string number(std::uint32_t value)
 
 std::string chunk(const std::string &name, const std::string &content)
 {
-    return number(static_cast<std::uint32_t>(content.size())) + name + content + number(0);
+    const std::string summed = name + content;
+    const auto sum = crc32_z(0, reinterpret_cast<const Bytef *>(summed.data()), summed.size());
+    return number(static_cast<std::uint32_t>(content.size())) + summed
+        + number(static_cast<std::uint32_t>(sum));
 }
 
 /// Grey, its rows unpack to so many zeros; with a comment, so that it is long enough to be looked at.
@@ -56,6 +59,29 @@ private Q_SLOTS:
     {
         QVERIFY(!fits(png(1000, 1000, 3000 * 1001)));
         QVERIFY(!fits(png(8, 8, 8 << 20)));
+    }
+
+    // A bit of each byte in turn, in the parts that say something of the pixels.
+    void aDamagedPartIsNamed()
+    {
+        const std::string whole = png(4, 4, 20);
+        const auto check
+            = [](const std::string &file) { return io::checkPngSums(std::as_bytes(std::span(file))); };
+        QVERIFY(check(whole).ok());
+        for (const std::string name : {"IHDR", "IDAT", "IEND"}) {
+            const std::size_t at = whole.find(name);
+            const std::size_t end = name == "IHDR" ? at + 4 + 13 + 4 : at + 8;
+            for (std::size_t byte = at + 4; byte < end; ++byte) {
+                std::string damaged = whole;
+                damaged[byte] = static_cast<char>(damaged[byte] ^ 16);
+                const auto checked = check(damaged);
+                QVERIFY2(!checked.ok(), name.c_str());
+                QVERIFY(checked.error().found.find("part " + name) != std::string::npos);
+            }
+        }
+        std::string comment = whole;
+        comment[comment.find("tEXt") + 10] = 'y';
+        QVERIFY(check(comment).ok()); // nothing that is seen
     }
 
     void whatIsDamagedIsLeftToTheDecoder()

@@ -49,6 +49,22 @@ private Q_SLOTS:
         QVERIFY(!wordsOf(figures(1, 1.02, 0.97, 1.07)).warns());
     }
 
+    /// The median alone does not show it: one run in twenty took sixty times as long.
+    void aBusyMachineIsTold()
+    {
+        session::LatencyFigures latency = figures(1, 0.44, 0.4, 0.48);
+        latency.mixed.medianMs = 0.44;
+        latency.mixed.minMs = 0.4;
+        latency.mixed.p95Ms = 26;
+        QVERIFY(wordsOf(latency).warns());
+        QVERIFY2(wordsOf(latency).sentence().contains("machine was busy, unreliable"),
+                 qPrintable(wordsOf(latency).sentence()));
+        latency.mixed.p95Ms = 0.46;
+        QVERIFY(!wordsOf(latency).warns());
+        latency.versus.isDisturbed = true;
+        QVERIFY(wordsOf(latency).warns());
+    }
+
     void aDeviceOfItsOwnIsTold()
     {
         session::LatencyFigures latency = figures(1, 1, 0.9, 1.1);

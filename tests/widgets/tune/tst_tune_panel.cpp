@@ -12,6 +12,7 @@
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTableView>
@@ -142,6 +143,35 @@ private Q_SLOTS:
         QVERIFY(!m_state->places()[3].isMeasured && !m_state->places()[3].isOffered);
         QCOMPARE(m_plot->emptyText(), QString());
         QCOMPARE(m_plot->csv().count(QStringLiteral("\r\n")), 5);
+    }
+
+    void timesOfABusyMachineAreMarked()
+    {
+        const auto told = [this] {
+            QStringList all;
+            for (const QLabel *label : m_panel->findChildren<QLabel *>())
+                all << label->text();
+            return all.join(QLatin1Char('\n'));
+        };
+        auto made = std::make_shared<tune::Front>(*front());
+        m_state->setFront(made, m_controller.snapshot()->policy);
+        QVERIFY(!told().contains("machine was busy"));
+        made = std::make_shared<tune::Front>(*made);
+        made->points[1].measured->isDisturbed = true;
+        m_state->setFront(made, m_controller.snapshot()->policy);
+        QVERIFY(told().contains("machine was busy"));
+        m_state->select(1);
+        m_state->select(2);
+        const PointTable *const points = m_panel->findChild<PointTable *>();
+        QVERIFY(points);
+        QVERIFY(
+            points->index(PointTable::Time, 1).data().toString().contains("machine was busy, unreliable"));
+        QVERIFY(!points->index(PointTable::Time, 0).data().toString().contains("machine was busy"));
+        QCOMPARE(m_plot->csv().split("\r\n").filter(QRegularExpression(QStringLiteral(",1$"))).size(), 1);
+        made = std::make_shared<tune::Front>(*front());
+        made->areLayersDisturbed = true;
+        m_state->setFront(made, m_controller.snapshot()->policy);
+        QVERIFY(told().contains("machine was busy"));
     }
 
     /// Drawn as there is room for them, so that what tells them apart is left, and told and copied whole.
