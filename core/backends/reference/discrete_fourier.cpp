@@ -8,8 +8,6 @@
 namespace halftone::backends::reference {
 namespace {
 
-using Complex = DiscreteFourier::Complex;
-
 constexpr std::size_t kLargestFactor = 64; ///< that is summed up as the definition has it
 
 std::size_t smallestFactor(std::size_t count)

@@ -6,13 +6,13 @@
 
 namespace halftone::backends::reference {
 
+using Complex = std::complex<double>;
+
 /// Discrete Fourier transforms of one length, in n log n steps whatever its factors are: by the smallest factor (Cooley and Tukey
 /// 1965); where that is large, as a convolution whose length is a power of two (Bluestein 1970).
 class DiscreteFourier
 {
 public:
-    using Complex = std::complex<double>;
-
     /// inverse  with exponents of the other sign; nothing is divided by the length
     DiscreteFourier(std::size_t length, bool inverse);
 

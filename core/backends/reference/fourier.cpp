@@ -4,11 +4,6 @@
 #include <vector>
 
 namespace halftone::backends::reference {
-namespace {
-
-using Complex = DiscreteFourier::Complex;
-
-} // namespace
 
 /// As MXNet documents it (its CPU build has none): the inverse is not divided by the length, and its imaginary part is
 /// dropped.

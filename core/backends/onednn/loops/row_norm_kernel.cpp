@@ -10,7 +10,7 @@
 namespace halftone::backends::onednn {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 16384; ///< elements
+constexpr std::int64_t kWorthNormThreads = 16384; ///< elements
 
 struct CentredRow
 {
@@ -81,7 +81,7 @@ public:
         const std::size_t fromBytes = width * tensor::sizeOf(m_rows.from);
         const std::size_t toBytes = width * tensor::sizeOf(m_rows.to);
         const bool isNarrow = m_rows.from != tensor::DType::F32 || m_rows.to != tensor::DType::F32;
-#pragma omp parallel if (m_rows.rows * m_rows.width >= kWorthThreads)
+#pragma omp parallel if (m_rows.rows * m_rows.width >= kWorthNormThreads)
         {
             std::vector<float> wide(isNarrow ? width : 0);
 #pragma omp for schedule(static)

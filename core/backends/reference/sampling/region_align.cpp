@@ -42,7 +42,7 @@ struct Side
     }
 };
 
-Side sideOf(const ops::RegionAlign &op, double begin, double end, std::int64_t bins)
+Side regionSide(const ops::RegionAlign &op, double begin, double end, std::int64_t bins)
 {
     constexpr double kMostPoints = 1e15;
     const double shift = op.halfPixel ? 0.5 : 0;
@@ -107,7 +107,7 @@ struct AxisWeights
     std::vector<double> weights;
 };
 
-AxisWeights weightsOf(const AxisBin &bin)
+AxisWeights binWeights(const AxisBin &bin)
 {
     AxisWeights sum;
     if (bin.points.empty())
@@ -155,7 +155,7 @@ double summed(const Plane<Real> &plane, const AxisWeights &down, const AxisWeigh
 
 /// The largest of the four parts of any point.
 template <class Real>
-double largest(const Plane<Real> &plane, const AxisBin &down, const AxisBin &across)
+double largestPart(const Plane<Real> &plane, const AxisBin &down, const AxisBin &across)
 {
     std::optional<double> most;
     if (down.hasOthers || across.hasOthers)
@@ -206,23 +206,23 @@ Result<void> compute(const ops::RegionAlign &op, const Arrays<Real> &arrays)
         if (!(batch >= 0 && batch < static_cast<Real>(data[0])))
             return badInput("input 2", "a batch that is not there", "0 to " + std::to_string(data[0] - 1));
         const auto at = [region](std::size_t k) { return static_cast<double>(region[k]); };
-        const Side acrossSide = sideOf(op, at(0), at(2), op.width);
-        const Side downSide = sideOf(op, at(1), at(3), op.height);
+        const Side acrossSide = regionSide(op, at(0), at(2), op.width);
+        const Side downSide = regionSide(op, at(1), at(3), op.height);
         const std::vector<AxisBin> across = binsOf(acrossSide, op.width, data[3]);
         const std::vector<AxisBin> down = binsOf(downSide, op.height, data[2]);
         const double points
             = std::max(1.0, static_cast<double>(acrossSide.points) * static_cast<double>(downSide.points));
         std::vector<AxisWeights> acrossWeights(across.size());
         std::vector<AxisWeights> downWeights(down.size());
-        std::ranges::transform(across, acrossWeights.begin(), weightsOf);
-        std::ranges::transform(down, downWeights.begin(), weightsOf);
+        std::ranges::transform(across, acrossWeights.begin(), binWeights);
+        std::ranges::transform(down, downWeights.begin(), binWeights);
         for (std::size_t c = 0; c < channels; ++c) {
             const Plane<Real> from{arrays.in[0] + (static_cast<std::size_t>(batch) * channels + c) * plane,
                                    static_cast<std::size_t>(data[2]), static_cast<std::size_t>(data[3])};
             for (std::size_t y = 0; y < down.size(); ++y)
                 for (std::size_t x = 0; x < across.size(); ++x)
                     *out++ = static_cast<Real>(op.maximum
-                                                   ? largest(from, down[y], across[x])
+                                                   ? largestPart(from, down[y], across[x])
                                                    : summed(from, downWeights[y], acrossWeights[x]) / points);
         }
     }

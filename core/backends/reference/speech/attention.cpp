@@ -113,7 +113,7 @@ private:
 };
 
 template <class Real>
-void roundTo(tensor::DType type, Real *row, std::size_t length)
+void roundScores(tensor::DType type, Real *row, std::size_t length)
 {
     for (std::size_t i = 0; tensor::isHalf(type) && i < length; ++i)
         row[i] = static_cast<Real>(tensor::heldIn(type, static_cast<double>(row[i])));
@@ -136,6 +136,34 @@ void softmaxRow(Real *row, std::size_t length)
     }
     for (std::size_t i = 0; i < length; ++i)
         row[i] = static_cast<Real>(static_cast<double>(row[i]) / sum);
+}
+
+/// Scores of a query become its weights, in place.
+template <class Real>
+void weighKeys(Real *row, std::size_t length, tensor::DType type, bool seesNothing)
+{
+    roundScores(type, row, length);
+    if (seesNothing)
+        std::fill_n(row, length, Real(0));
+    else
+        softmaxRow(row, length);
+    roundScores(type, row, length);
+}
+
+/// Gives by query whether the biases alone hide all keys from it: it sees nothing then, whatever its products are.
+template <class Real>
+std::vector<bool> addAttentionBias(const Bias<Real> &bias, std::size_t n, std::size_t h,
+                                   std::vector<Real> &products, std::size_t total)
+{
+    std::vector<bool> seesNothing(products.size() / total, true);
+    for (std::size_t q = 0; q < seesNothing.size(); ++q) {
+        for (std::size_t k = 0; k < total; ++k) {
+            const Real added = bias.at(n, h, q, k);
+            seesNothing[q] = seesNothing[q] && added == -std::numeric_limits<Real>::infinity();
+            products[q * total + k] += added;
+        }
+    }
+    return seesNothing;
 }
 
 template <class Real>
@@ -185,25 +213,10 @@ Result<void> compute(const ops::Attention &op, const Arrays<Real> &arrays)
             for (Real &x : products)
                 x = cap > 0 ? cap * std::tanh(x / cap) : x;
             show(Shows::Capped);
-            // A query from which the biases alone hide all keys sees nothing, whatever its products are.
-            std::vector<bool> seesNothing(queries.length, true);
-            for (std::size_t q = 0; q < queries.length; ++q) {
-                for (std::size_t k = 0; k < total; ++k) {
-                    const Real added = bias.at(n, h, q, k);
-                    seesNothing[q] = seesNothing[q] && added == -std::numeric_limits<Real>::infinity();
-                    products[q * total + k] += added;
-                }
-            }
+            const std::vector<bool> seesNothing = addAttentionBias(bias, n, h, products, total);
             show(Shows::Masked);
-            for (std::size_t q = 0; q < queries.length; ++q) {
-                Real *const row = products.data() + q * total;
-                roundTo(op.softmaxType, row, total);
-                if (seesNothing[q])
-                    std::fill_n(row, total, Real(0));
-                else
-                    softmaxRow(row, total);
-                roundTo(op.softmaxType, row, total);
-            }
+            for (std::size_t q = 0; q < queries.length; ++q)
+                weighKeys(products.data() + q * total, total, op.softmaxType, seesNothing[q]);
             show(Shows::Weights);
             multiply<Real>(arrays.summing(), queries.length, total, values.size,
                            {products.data(), signedOf(total), 1},

@@ -8,8 +8,6 @@
 namespace halftone::backends::reference {
 namespace {
 
-using Complex = DiscreteFourier::Complex;
-
 /// Element `i` of data whose last axis is its one or two parts.
 template <class Real>
 Complex complexAt(const Real *data, std::size_t i, std::size_t parts)
