@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -86,7 +88,13 @@ public:
         , m_options(options)
         , m_tensors(tensors)
         , m_codes(tensors.size())
+        , m_readers(model.graph.nodeCount())
     {
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+            for (const Entry &entry : m_graph.inputs(id))
+                m_readers[entry.node].push_back(id);
+        for (const Entry &head : m_graph.heads())
+            m_readers[head.node].push_back(kHead);
         for (const tensor::Array &array : model.parameters)
             m_stored.emplace(m_dialect.variableOf(array.name), &array);
         std::unordered_map<std::string_view, std::size_t> byName;
@@ -112,7 +120,7 @@ public:
                 inputs = run.inputs();
             HALFTONE_TRY(const interpret::NodeValue value, run.step({progress.stop, {}}));
             if (layer != m_layers.end() && value.outputs[0].dtype() == tensor::DType::F32)
-                HALFTONE_CHECK(weighLayer(value.node, layer->second, inputs, value.outputs[0], costs));
+                HALFTONE_CHECK(weighLayer(value.node, layer->second, inputs, costs));
         }
         return {};
     }
@@ -140,6 +148,8 @@ public:
     }
 
 private:
+    static constexpr NodeId kHead = std::numeric_limits<NodeId>::max();
+
     void findLayer(NodeId id, const std::unordered_map<std::string_view, std::size_t> &byName)
     {
         const auto op = m_graph.isVariable(id) ? Result<ops::Operator>(ops::Operator())
@@ -188,26 +198,57 @@ private:
         return codes.has_value();
     }
 
-    /// A layer alone: its data are fed, its parameters are those of the model.
+    /// The function that alone reads a node's value, and nothing else that is not stored; nothing where there is none.
+    std::optional<NodeId> functionBehind(NodeId id) const
+    {
+        if (m_readers[id].size() != 1 || m_readers[id].front() == kHead)
+            return std::nullopt;
+        const NodeId next = m_readers[id].front();
+        const auto inputs = m_graph.inputs(next);
+        const bool readsNoMore
+            = inputs[0].node == id && std::ranges::all_of(inputs.subspan(1), [this](const Entry &entry) {
+                  return storedOf(entry.node) != nullptr || isConstant(entry.node);
+              });
+        const auto op = m_dialect.readKind(m_graph.node(next));
+        const bool isFunction = op.ok()
+            && (op.value().is<ops::BatchNorm>() || op.value().is<ops::Activation>()
+                || op.value().is<ops::Unary>() || op.value().is<ops::LeakyRelu>()
+                || op.value().is<ops::Clip>() || op.value().is<ops::ClipBetween>()
+                || op.value().is<ops::ScalarBinary>());
+        return readsNoMore && isFunction ? std::optional(next) : std::nullopt;
+    }
+
+    bool isConstant(NodeId id) const { return !m_graph.isVariable(id) && m_graph.inputs(id).empty(); }
+
+    /// A layer alone, with its normalization and activation: its data are fed, its parameters are those of the model.
     Result<interpret::Interpreter> layerAlone(NodeId id) const
     {
         graph::Model alone;
         alone.graph = graph::Graph::like(m_graph);
         alone.hasParameters = true;
-        std::vector<Entry> inputs;
-        for (std::size_t k = 0; k < m_graph.inputs(id).size(); ++k) {
-            const Entry &entry = m_graph.inputs(id)[k];
-            const auto stored = storedOf(entry.node);
-            NodeId made = 0;
-            if (stored != nullptr) {
-                made = alone.graph.add(m_graph.sharedNode(entry.node), {});
-                alone.parameters.push_back(*stored);
-            } else {
-                made = alone.graph.add(m_dialect.makeVariable(inputName(k)), {});
+        std::unordered_map<NodeId, NodeId> copies;
+        NodeId last = 0;
+        for (std::optional<NodeId> node = id; node; node = functionBehind(*node)) {
+            std::vector<Entry> inputs;
+            for (std::size_t k = 0; k < m_graph.inputs(*node).size(); ++k) {
+                const Entry &entry = m_graph.inputs(*node)[k];
+                const tensor::Array *const stored = storedOf(entry.node);
+                const auto [copy, isNew] = copies.try_emplace(entry.node, last);
+                if (isNew && (stored != nullptr || isConstant(entry.node))) {
+                    copy->second = alone.graph.add(m_graph.sharedNode(entry.node), {});
+                    if (stored != nullptr)
+                        alone.parameters.push_back(*stored);
+                } else if (*node == id && stored == nullptr && !isConstant(entry.node)) {
+                    copies.erase(copy); // each is fed by itself
+                    inputs.push_back({alone.graph.add(m_dialect.makeVariable(inputName(k)), {}), 0, 0});
+                    continue;
+                }
+                inputs.push_back({copy->second, entry.output, 0});
             }
-            inputs.push_back({made, 0, 0});
+            last = alone.graph.add(m_graph.sharedNode(*node), inputs);
+            copies[*node] = last;
         }
-        alone.graph.setHeads({{alone.graph.add(m_graph.sharedNode(id), inputs), 0, 0}});
+        alone.graph.setHeads({{last, 0, 0}});
         HALFTONE_TRY(kernels::BackendChain backends, backends::backendChain(m_options.backend, 1));
         return interpret::Interpreter::create(alone, std::move(backends));
     }
@@ -221,21 +262,24 @@ private:
     static std::string inputName(std::size_t k) { return "layer_input_" + std::to_string(k); }
 
     Result<void> weighLayer(NodeId id, const std::vector<LayerInput> &layer, std::span<const Tensor> inputs,
-                            const Tensor &output, std::vector<Costs> &costs) const
+                            std::vector<Costs> &costs) const
     {
-        const std::vector<float> want = output.values<float>();
+        auto alone = layerAlone(id);
+        if (!alone.ok()) // only the whole network says what some inputs are
+            return {};
+        interpret::Feed feed;
+        for (std::size_t k = 0; k < inputs.size(); ++k) {
+            const NodeId from = m_graph.inputs(id)[k].node;
+            if (storedOf(from) == nullptr && !isConstant(from))
+                feed.emplace(inputName(k), inputs[k]);
+        }
+        HALFTONE_TRY(const std::vector<Tensor> output, alone.value().run(feed));
+        const std::vector<float> want = output[0].values<float>();
         double power = 0;
         for (const float value : want)
             power += double{value} * double{value};
         if (!std::isfinite(power))
             return {};
-        auto alone = layerAlone(id);
-        if (!alone.ok()) // only the whole network says what some inputs are
-            return {};
-        interpret::Feed feed;
-        for (std::size_t k = 0; k < inputs.size(); ++k)
-            if (storedOf(m_graph.inputs(id)[k].node) == nullptr)
-                feed.emplace(inputName(k), inputs[k]);
         for (const LayerInput &one : layer) {
             if (inputs[one.input].dtype() != tensor::DType::F32 || !feed.contains(inputName(one.input)))
                 continue;
@@ -277,6 +321,7 @@ private:
     std::span<CalibratedTensor> m_tensors;
     std::vector<std::pair<bool, std::optional<std::vector<ValueCodes>>>>
         m_codes; ///< by tensor: known, and by method
+    std::vector<std::vector<NodeId>> m_readers; ///< by NodeId
     std::unordered_map<std::string_view, const tensor::Array *> m_stored;
     std::map<NodeId, std::vector<LayerInput>> m_layers;
     std::vector<std::size_t> m_places; ///< the tensors of all inputs of layers
