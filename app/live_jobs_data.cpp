@@ -197,6 +197,7 @@ session::LatencyOptions LiveJobs::latencyOptions() const
     options.backend = backends::planningBackendFor(m_settings.backend);
     options.threads = m_settings.threads;
     options.settings.repeats = m_settings.repeats;
+    options.examples = m_data;
     return options;
 }
 
