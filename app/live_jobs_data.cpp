@@ -195,6 +195,7 @@ jobs::CompareOptions LiveJobs::compareOptions(const jobs::ExampleOptions &exampl
 session::LatencyOptions LiveJobs::latencyOptions() const
 {
     session::LatencyOptions options;
+    options.examples = m_data;
     options.backend = backends::planningBackendFor(m_settings.backend);
     options.threads = m_settings.threads;
     options.settings.repeats = m_settings.repeats;

@@ -26,13 +26,6 @@ Result<double> timeOnDevice(kernels::LatencyPlan &plan, const Progress &progress
     return time.value_or(0);
 }
 
-Result<double> timeOf(kernels::LatencyPlan &plan, const Progress &progress)
-{
-    const auto before = std::chrono::steady_clock::now();
-    HALFTONE_CHECK(plan.run(progress));
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
-}
-
 Result<void> warmUp(kernels::LatencyPlan &plan, std::size_t runs, const Progress &progress)
 {
     for (std::size_t k = 0; k < runs; ++k)
@@ -64,24 +57,40 @@ bool areDisturbed(const std::vector<double> &times)
     return isFarAbove(median, quantile(times, 0)) || isFarAbove(quantile(times, 0.95), median);
 }
 
-/// How long this thread waits for a processor, from now on.
+/// Which share of each run this thread waits for a processor. One run that waits long is one that takes long, which its time tells; where all
+/// runs wait, all take long.
 class Waits
 {
 public:
-    bool areLong() const
+    void begin()
     {
-        const auto now = timeWaited();
-        if (!m_before || !now)
-            return false;
-        const std::chrono::duration<double> waited = *now - *m_before;
-        return waited
-            > kMostWaited * std::chrono::duration<double>(std::chrono::steady_clock::now() - m_begin);
+        m_before = timeWaited();
+        m_begin = Clock::now();
     }
+    /// The milliseconds since then.
+    double end()
+    {
+        const std::chrono::duration<double, std::milli> took = Clock::now() - m_begin;
+        const auto now = timeWaited();
+        if (m_before && now && took.count() > 0)
+            m_shares.push_back(std::chrono::duration<double, std::milli>(*now - *m_before) / took);
+        return took.count();
+    }
+    bool areLong() const { return quantile(m_shares, 0.5) > kMostWaited; }
 
 private:
-    std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
-    std::optional<std::chrono::nanoseconds> m_before = timeWaited();
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point m_begin;
+    std::optional<std::chrono::nanoseconds> m_before;
+    std::vector<double> m_shares;
 };
+
+Result<double> timeOf(kernels::LatencyPlan &plan, Waits &waits, const Progress &progress)
+{
+    waits.begin();
+    HALFTONE_CHECK(plan.run(progress));
+    return waits.end();
+}
 
 /// Other work may be over soon.
 Result<void> pauseBefore(std::size_t attempt, const Progress &progress)
@@ -156,7 +165,7 @@ Result<Latency> measureOnce(kernels::LatencyPlan &plan, const LatencySettings &s
                             const Progress &progress)
 {
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
-    const Waits waits;
+    Waits waits;
     const std::size_t steps = plan.steps().size();
     std::vector<double> wholes;
     std::vector<double> ofDevice;
@@ -167,13 +176,15 @@ Result<Latency> measureOnce(kernels::LatencyPlan &plan, const LatencySettings &s
         progress.tell(static_cast<double>(k) / static_cast<double>(settings.repeats), "measuring");
         HALFTONE_CHECK(progress.checkStop());
         if (!settings.stepsOnly) {
-            HALFTONE_TRY(const double whole, timeOf(plan, progress));
+            HALFTONE_TRY(const double whole, timeOf(plan, waits, progress));
             wholes.push_back(whole);
             HALFTONE_TRY(const std::optional<double> onDevice, plan.runOnDevice());
             if (onDevice)
                 ofDevice.push_back(*onDevice);
         }
+        waits.begin();
         HALFTONE_CHECK(plan.runTimed(microseconds));
+        waits.end();
         for (std::size_t step = 0; step < steps; ++step)
             ofStep[step].push_back(microseconds[step]);
         sums.push_back(std::accumulate(microseconds.begin(), microseconds.end(), 0.0));
@@ -209,15 +220,16 @@ Result<Versus> versusOnce(kernels::LatencyPlan &plan, kernels::LatencyPlan &othe
             byDevice = time.has_value();
         }
     }
-    const Waits waits;
+    Waits waits;
     std::vector<double> own;
     std::vector<double> others;
     // Its own run before leaves in the caches what it finds there when it runs by itself, and not the other's weights.
-    const auto takeTurn = [byDevice, &progress](kernels::LatencyPlan &one, std::size_t runs,
-                                                std::vector<double> &times) -> Result<void> {
+    const auto takeTurn = [byDevice, &waits, &progress](kernels::LatencyPlan &one, std::size_t runs,
+                                                        std::vector<double> &times) -> Result<void> {
         HALFTONE_CHECK(warmUp(one, 1, progress));
         for (std::size_t k = 0; k < runs; ++k) {
-            HALFTONE_TRY(const double time, (byDevice ? timeOnDevice : timeOf)(one, progress));
+            HALFTONE_TRY(const double time,
+                         byDevice ? timeOnDevice(one, progress) : timeOf(one, waits, progress));
             times.push_back(time);
         }
         return {};
@@ -236,7 +248,7 @@ Result<Versus> versusOnce(kernels::LatencyPlan &plan, kernels::LatencyPlan &othe
     std::array<double, 2> interval = medianInterval(ratios, seed);
     interval[0] *= 1 - kPlacement;
     interval[1] *= 1 + kPlacement;
-    const bool isDisturbed = areDisturbed(own) || areDisturbed(others) || (!byDevice && waits.areLong());
+    const bool isDisturbed = areDisturbed(own) || areDisturbed(others) || waits.areLong();
     return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval, isDisturbed, 1, byDevice};
 }
 

@@ -52,8 +52,8 @@ struct Latency
 };
 
 /// Was something else at work on this machine? With nothing else to do most runs take about as long as the fastest one. Here the median
-/// takes more than twice as long as that, or one run in twenty more than twice as long as the median, or the measuring thread waited for
-/// a processor more than a tenth of the time; the figures are not to be trusted.
+/// takes more than twice as long as that, or one run in twenty more than twice as long as the median, or in most runs the measuring
+/// thread waited for a processor more than a tenth of the time; the figures are not to be trusted.
 bool isDisturbed(const Latency &latency);
 
 /// Runs of the whole and runs with a clock between the steps take turns, so that both see the same machine.

@@ -3,6 +3,8 @@
 #include "core/profile/body_kernel.h"
 #include "core/profile/model_inputs.h"
 
+#include <utility>
+
 namespace halftone::profile {
 
 Result<PlanMaker> PlanMaker::create(std::string_view backend, unsigned threads)
@@ -10,7 +12,11 @@ Result<PlanMaker> PlanMaker::create(std::string_view backend, unsigned threads)
     PlanMaker maker;
     HALFTONE_TRY(maker.m_backend, backends::planningBackend(backend, threads));
     HALFTONE_TRY(maker.m_info, backends::backendInfo(backend));
-    HALFTONE_TRY(maker.m_chain, backends::backendChain(backends::kDefaultBackend, threads));
+    // Not those that others run nodes on: their threads sleep while they wait, and so would those of the plan.
+    if (auto host = backends::planningBackend(backends::kDefaultBackend, threads); host.ok())
+        maker.m_chain.push_back(std::move(host).value());
+    HALFTONE_TRY(const kernels::BackendChain reference, backends::backendChain("reference", threads));
+    maker.m_chain.insert(maker.m_chain.end(), reference.begin(), reference.end());
     return maker;
 }
 

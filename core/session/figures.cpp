@@ -6,6 +6,7 @@
 #include "core/infer/known_shapes.h"
 #include "core/jobs/chip_at_hand.h"
 #include "core/profile/latency.h"
+#include "core/profile/model_inputs.h"
 #include "core/profile/plan_maker.h"
 #include "core/profile/typed_model.h"
 #include "core/report/roofline.h"
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace halftone::session {
 namespace {
@@ -34,13 +36,24 @@ Result<infer::KnownShapes> completeShapes(const Snapshot &snapshot)
 
 Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model,
                     const infer::KnownShapes &known, const policy::Policy &policy,
-                    const std::shared_ptr<const profile::GivenInputs> &inputs,
-                    const std::function<void()> &beforeTiming = {},
+                    const profile::GivenInputs &inputs, const std::function<void()> &beforeTiming = {},
                     kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
-    HALFTONE_TRY(const infer::TypedModel typed,
-                 profile::typedModel(model, known, policy, {}, inputs ? *inputs : profile::GivenInputs()));
+    HALFTONE_TRY(const infer::TypedModel typed, profile::typedModel(model, known, policy, {}, inputs));
     return maker.plan(typed, beforeTiming, layout);
+}
+
+/// Who compares is told why they cannot be read; times need no certain values.
+profile::GivenInputs firstOf(const Snapshot &snapshot, const LatencyOptions &options)
+{
+    if (!options.examples)
+        return {};
+    const auto examples
+        = jobs::openExamples(*options.examples, snapshot.source->model, snapshot.source->modelPath);
+    if (!examples.ok())
+        return {};
+    auto first = examples.value()->batch(0, examples.value()->count() ? 1 : 0);
+    return first.ok() ? std::move(first).value() : profile::GivenInputs();
 }
 
 profile::LatencySettings ofSteps(const LatencyOptions &options)
@@ -100,7 +113,8 @@ struct LatencyMeter::Kept
     std::shared_ptr<const infer::ShapeMap> shapes; ///< that `wide` was made for
     std::string backend;
     unsigned threads = 0;
-    std::shared_ptr<const profile::GivenInputs> inputs;
+    std::optional<jobs::ExampleOptions> examples;
+    profile::GivenInputs inputs; ///< the first of them
     std::optional<profile::PlanMaker> maker;
     infer::KnownShapes known; ///< of variables
     Plan wide;
@@ -151,7 +165,7 @@ struct LatencyMeter::Kept
     bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
     {
         return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads
-            && inputs == options.inputs;
+            && examples == options.examples;
     }
 };
 
@@ -175,7 +189,8 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
         m_kept->known = std::move(known);
         m_kept->backend = options.backend;
         m_kept->threads = options.threads;
-        m_kept->inputs = options.inputs;
+        m_kept->examples = options.examples;
+        m_kept->inputs = firstOf(snapshot, options);
     }
     if (!m_kept->wide) {
         progress.tell(0, "preparing float32");

@@ -3,11 +3,12 @@
 #include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/profile/model_inputs.h"
+#include "core/jobs/examples.h"
 #include "core/session/snapshot.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace halftone::session {
@@ -18,8 +19,8 @@ struct LatencyOptions
     unsigned threads = 0; ///< 0: as many as the machine has
     profile::LatencySettings settings;
     bool keepsPlan = false; ///< of the converted model too, for another measurement of it
-    std::shared_ptr<const profile::GivenInputs>
-        inputs{}; ///< of an example, to be timed with; null: what is guessed
+    std::optional<jobs::ExampleOptions>
+        examples{}; ///< the first is what models are timed with; nothing: what is guessed
 };
 
 /// Measures one model over and over: its packed weights and its float32 plan are kept, so that an edit costs only what it

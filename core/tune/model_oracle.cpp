@@ -4,7 +4,6 @@
 #include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/jobs/examples.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
 #include "core/session/derive.h"
@@ -124,18 +123,6 @@ struct ModelOracle::State
         return {};
     }
 
-    /// Networks are timed with the first example: integers decide what is computed at all.
-    Result<void> takeInputs()
-    {
-        if (task.latency.inputs)
-            return {};
-        HALFTONE_TRY(const std::unique_ptr<jobs::ExampleSource> examples,
-                     jobs::openExamples(task.compare.examples, task.source->model, task.source->modelPath));
-        HALFTONE_TRY(auto first, examples->batch(0, examples->count() ? 1 : 0));
-        task.latency.inputs = std::make_shared<const profile::GivenInputs>(std::move(first));
-        return {};
-    }
-
     /// Makes plans while the examples are read: only what is timed needs the machine for itself.
     Result<void> prepare(const Progress &progress)
     {
@@ -143,7 +130,7 @@ struct ModelOracle::State
         std::future<Result<void>> reading = std::async(
             [&] { return guarded([&] { return comparison.prepare(narrow, task.compare, quiet); }); });
         Result<bool> isNative = meter.prepare(
-            narrow, task.latency, [&reading] { reading.wait(); }, quiet);
+            narrow, optionsFor(0, 1, 1), [&reading] { reading.wait(); }, quiet);
         Result<void> areRead = reading.get();
         HALFTONE_TRY(const bool canBeTimed, std::move(isNative));
         if (!canBeTimed)
@@ -160,7 +147,6 @@ struct ModelOracle::State
         if (narrowTimes)
             return {};
         progress.tell(0, "preparing float32 and " + std::string(tensor::nameOf(task.policy->target)));
-        HALFTONE_CHECK(takeInputs());
         HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));
         HALFTONE_CHECK(prepare(progress));
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
@@ -207,6 +193,7 @@ struct ModelOracle::State
     {
         session::LatencyOptions options = task.latency;
         options.keepsPlan = true;
+        options.examples = task.compare.examples; // integers decide what is computed at all
         options.settings.byDevice
             = true; // layers are timed by it, too, and what a launch costs is no layer's
         const bool isFirst = wideMs <= 0; // only to know how often others are to be timed

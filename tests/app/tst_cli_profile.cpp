@@ -29,6 +29,8 @@ private Q_SLOTS:
     void whoAsksForAnEmulatedTypeIsToldBeforeAnythingIsMeasured();
     void aNativeTypeIsNotWarnedOf();
     void aMachineWithOtherWorkIsRecognised();
+    void integersAreAnExamplesOrLegal_data();
+    void integersAreAnExamplesOrLegal();
 };
 
 void TestCliProfile::initTestCase()
@@ -113,6 +115,32 @@ void TestCliProfile::aMachineWithOtherWorkIsRecognised()
         QVERIFY(isDisturbed); // as it may be for other reasons
     QCOMPARE(outcome.err.contains("unreliable"), isDisturbed);
     QVERIFY(json.at("attempts").get<int>() >= 1 && (isDisturbed || json.at("attempts").get<int>() <= 4));
+}
+
+void TestCliProfile::integersAreAnExamplesOrLegal_data()
+{
+    QTest::addColumn<QStringList>("more");
+    QTest::newRow("an example") << QStringList{"--inputs", HALFTONE_TEST_DATA "/onnx/integers-inputs.npz"};
+    QTest::newRow("guessed") << QStringList{};
+    QTest::newRow("in turns, converted") << QStringList{
+        "--inputs", HALFTONE_TEST_DATA "/onnx/integers-inputs.npz", "--versus-fp32", "--target", "bfloat16"};
+}
+
+/// Rows of a table, how many values are kept, a branch: a model with these is timed, its branch by the interpreter.
+void TestCliProfile::integersAreAnExamplesOrLegal()
+{
+    QFETCH(QStringList, more);
+    const CliOutcome outcome = callCli(
+        QStringList{"profile", HALFTONE_TEST_DATA "/onnx/integers.onnx", "--repeats", "3", "--json"} + more);
+    QVERIFY2(outcome.code == 0, outcome.err.constData());
+    const nlohmann::json json = outcome.json();
+    double bodies = 0;
+    for (const nlohmann::json &layer : json.at("layers")) {
+        QCOMPARE(layer.at("reference").get<bool>(), false);
+        if (layer.at("kernel") == "control flow, computed by the interpreter")
+            bodies += layer.at("median_us").get<double>();
+    }
+    QVERIFY(bodies > 0);
 }
 
 QTEST_GUILESS_MAIN(TestCliProfile)

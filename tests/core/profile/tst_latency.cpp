@@ -214,7 +214,7 @@ void LatencyTest::aThreadThatWaitsForAProcessorKnows()
     std::thread other([&isOver] { // inherits the place
         while (!isOver) { }
     });
-    Sleeper plan(20);
+    Sleeper plan(40);
     const auto before = *timeWaited();
     const auto latency = profile::measureLatency(plan, {0, 10});
     const std::chrono::duration<double> waited = *timeWaited() - before;

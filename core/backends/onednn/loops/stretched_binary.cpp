@@ -141,13 +141,25 @@ public:
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-#pragma omp parallel for schedule(static) if (m_blocks * m_rows * m_columns >= kWorthSharing)
-        for (std::int64_t block = 0; block < m_blocks; ++block)
-            runBlock(inputs, outputs[0], block);
+#pragma omp parallel if (m_blocks * m_rows * m_columns >= kWorthSharing)
+        {
+            Held held;
+#pragma omp for schedule(static)
+            for (std::int64_t block = 0; block < m_blocks; ++block)
+                runBlock(inputs, outputs[0], block, held);
+        }
         return {};
     }
 
 private:
+    /// Rows that do not lie as such: of the sides, and of the result.
+    struct Held
+    {
+        alignas(64) std::array<std::array<float, kRowAtOnce>, 3> rows;
+        std::array<const std::byte *, 2> from{}; ///< what stands there of a side was spread from here on,
+        std::array<std::size_t, 2> counts{}; ///< so many elements; nothing before the first block
+    };
+
     /// Elements that are combined at once: `rows` of the middle axis, `columns` of the inner one.
     struct Block
     {
@@ -182,18 +194,18 @@ private:
         return block;
     }
 
-    void runBlock(std::span<const std::byte *const> inputs, std::byte *output, std::int64_t number) const
+    void runBlock(std::span<const std::byte *const> inputs, std::byte *output, std::int64_t number,
+                  Held &held) const
     {
-        alignas(64) std::array<std::array<float, kRowAtOnce>, 3> held;
         const Block block = blockOf(number);
-        const RowSide a = sideOf(0, block, inputs[0], held[0].data());
-        const RowSide b = sideOf(1, block, inputs[1], held[1].data());
+        const RowSide a = sideOf(0, block, inputs[0], held);
+        const RowSide b = sideOf(1, block, inputs[1], held);
         std::byte *const to
             = output + static_cast<std::size_t>(block.to) * tensor::sizeOf(m_operation.result);
         if (m_operation.result == DType::F32)
             return combineAll(a, b, block.count(), reinterpret_cast<float *>(to));
-        combineAll(a, b, block.count(), held[2].data());
-        tensor::narrowToHalves(held[2].data(), block.count(), m_operation.result, to);
+        combineAll(a, b, block.count(), held.rows[2].data());
+        tensor::narrowToHalves(held.rows[2].data(), block.count(), m_operation.result, to);
     }
 
     void combineAll(RowSide a, RowSide b, std::size_t count, float *to) const
@@ -205,9 +217,10 @@ private:
         std::fill_n(to, count, one);
     }
 
-    /// `held` takes what is not there as a row of floats.
-    RowSide sideOf(std::size_t side, const Block &block, const std::byte *from, float *held) const
+    /// `taken` takes what is not there as a row of floats, unless it is there from the block before.
+    RowSide sideOf(std::size_t side, const Block &block, const std::byte *from, Held &taken) const
     {
+        float *const held = taken.rows[side].data();
         const DType type = m_operation.sides[side];
         const std::size_t size = tensor::sizeOf(type);
         from += static_cast<std::size_t>(block.from[side]) * size;
@@ -218,13 +231,19 @@ private:
         if (step == 1 && isOneRow) {
             if (type == DType::F32)
                 return {reinterpret_cast<const float *>(from), false};
+            taken.from[side] = nullptr;
             widenAny(type, from, block.count(), held);
             return {held, false};
         }
         if (step == 0 && (block.rows == 1 || rowStep == 0)) {
+            taken.from[side] = nullptr;
             widenAny(type, from, 1, held);
             return {held, true};
         }
+        if (taken.from[side] == from && taken.counts[side] == block.count())
+            return {held, false};
+        taken.from[side] = from;
+        taken.counts[side] = block.count();
         for (std::int64_t row = 0; row < block.rows; ++row)
             spread(type, from + static_cast<std::size_t>(row * rowStep) * size, step, block.columns,
                    held + row * block.columns);
