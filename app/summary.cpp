@@ -1,5 +1,6 @@
 #include "app/summary.h"
 
+#include "core/rewrite/nested_conversions.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/latency_words.h"
 
@@ -80,7 +81,8 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
     parts << (coded > 0 ? tr("%1 of %2 ops in int8, %3 in %4").arg(coded).arg(ops).arg(lowered).arg(target)
                         : tr("%1 of %2 ops in %3").arg(lowered).arg(ops).arg(target));
     const std::size_t casts = snapshot.castCount();
-    const std::size_t shared = snapshot.converted ? snapshot.converted->conversion.castCounts().shared : 0;
+    const std::size_t shared
+        = snapshot.converted ? rewrite::castTotals(snapshot.converted->conversion).shared : 0;
     parts << (casts == 1 ? tr("1 cast") : tr("%1 casts").arg(casts))
             + (shared > 0 ? tr(" (%1 shared)").arg(shared) : QString());
     if (figures.comparison) {

@@ -6,7 +6,9 @@
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/held_reals.h"
 #include "core/report/conversion_json.h"
+#include "core/rewrite/nested_conversions.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -36,11 +38,8 @@ struct ConvertOptions
 std::string operatorsByPrecision(const graph::Graph &source, const ConvertedModel &converted)
 {
     std::map<std::string, std::map<std::string, std::size_t>> counts;
-    for (graph::NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (!source.isVariable(id)
-            && (converted.conversion.fromSource[id] != rewrite::kNoNode || converted.conversion.isInt8(id)))
-            ++counts[std::string(tensor::nameOf(converted.conversion.precisionOf(id)))][source.node(id).op];
-    }
+    for (auto &[type, operators] : rewrite::operatorsByPrecision(source, converted.conversion))
+        counts[std::string(tensor::nameOf(type))] = operators;
     Table table({"precision", "operators", ""});
     for (const auto &[precision, ops] : counts) {
         std::vector<std::pair<std::size_t, std::string>> byCount;
@@ -60,7 +59,7 @@ std::string operatorsByPrecision(const graph::Graph &source, const ConvertedMode
 
 std::string castsLine(const ConvertedModel &converted)
 {
-    const rewrite::CastCounts counts = converted.conversion.castCounts();
+    const rewrite::CastCounts counts = rewrite::castTotals(converted.conversion);
     std::string text = counted(counts.casts, "cast", "casts");
     text += " inserted, shared by " + counted(counts.shared, "further reader", "further readers");
     if (counts.multicasts > 0)
@@ -68,11 +67,8 @@ std::string castsLine(const ConvertedModel &converted)
     if (counts.quantizes + counts.dequantizes > 0)
         text += "; " + counted(counts.quantizes, "quantization", "quantizations") + " to int8, "
             + std::to_string(counts.dequantizes) + " back";
-    std::size_t inBodies = 0;
-    for (const rewrite::ConvertedBody &body : converted.conversion.bodies)
-        inBodies += body.conversion.castCounts().casts;
-    if (inBodies > 0)
-        text += "; " + std::to_string(inBodies) + " in bodies of control flow";
+    if (const std::size_t inBodies = counts.casts - converted.conversion.castCounts().casts; inBodies > 0)
+        text += "; " + std::to_string(inBodies) + " of them in bodies of control flow";
     return text;
 }
 
@@ -98,7 +94,9 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
                   counted(conversion.merged.size(), "node", "nodes") + " that computed what another did"});
     head.add({"parameters",
               converted.model.hasParameters ? std::to_string(converted.parameters.size()) + " of "
-                      + std::to_string(converted.model.parameters.size()) + " stored in another type"
+                      + std::to_string(converted.model.parameters.size()
+                                       + dialect::heldReals(session.source().model.graph).size())
+                      + " stored in another type"
                                             : "not loaded"});
     if (correctedBiases)
         head.add({"biases", counted(*correctedBiases, "layer", "layers") + " corrected"});

@@ -4,6 +4,7 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/held_reals.h"
 #include "core/infer/variables.h"
 #include "core/report/json_values.h"
 
@@ -70,6 +71,19 @@ Json parametersJson(std::span<const tensor::Array> arrays)
             {"dtypes", facts.dtypes}};
 }
 
+/// The reals that bodies hold themselves.
+std::vector<tensor::Array> heldInBodies(const graph::Graph &graph)
+{
+    std::vector<tensor::Array> arrays;
+    for (tensor::Tensor &held : dialect::heldRealsOfBodies(graph)) {
+        tensor::Array array;
+        array.shape = held.shape();
+        array.values = std::move(held);
+        arrays.push_back(std::move(array));
+    }
+    return arrays;
+}
+
 Json arraysJson(std::span<const tensor::Array> arrays)
 {
     Json rows = Json::array();
@@ -100,7 +114,7 @@ Json infoJson(const Facts &facts)
     Json notes = facts.notes;
     if (facts.loaded.onnx)
         return onnxInfo(facts.loaded, facts.shapes, parametersJson(facts.loaded.model.parameters),
-                        std::move(notes));
+                        parametersJson(heldInBodies(graph)), std::move(notes));
     return {{"format", "mxnet-symbol"},
             {"symbol", facts.loaded.modelPath},
             {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
@@ -128,10 +142,11 @@ void printInfo(const Facts &facts)
     const graph::Graph &graph = facts.graph();
     Table head;
     head.add({"model", printable(facts.loaded.modelPath)});
-    if (facts.loaded.model.hasParameters)
-        head.add({"parameters", parametersLine(facts.loaded.model.parameters)});
-    else
-        head.add({"parameters", "not loaded"});
+    head.add(
+        {"parameters",
+         facts.loaded.model.hasParameters ? parametersLine(facts.loaded.model.parameters) : "not loaded"});
+    if (const auto held = heldInBodies(graph); !held.empty())
+        head.add({"in bodies", parametersLine(held)});
     head.add({"nodes", withThousands(graph.nodeCount())});
     std::vector<std::string> units;
     const Json counts = unitsJson(facts.loaded.model);

@@ -100,7 +100,8 @@ Json unitsJson(const graph::Model &model)
     return units;
 }
 
-Json onnxInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json params, Json notes)
+Json onnxInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json params, Json inBodies,
+              Json notes)
 {
     const io::OnnxFacts &facts = *loaded.onnx;
     Counts counts;
@@ -123,6 +124,7 @@ Json onnxInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json
             {"units", unitsJson(loaded.model)},
             {"computed_shapes", computedShapes(loaded.model.graph, shapes)},
             {"params", std::move(params)},
+            {"subgraph_params", std::move(inBodies)},
             {"external_data", {{"file", facts.externalFiles}, {"bytes", facts.externalBytes}}},
             {"quantized", {{"qdq", counts.hasQdq}, {"qoperator", counts.hasQoperators}}},
             {"notes", std::move(notes)}};

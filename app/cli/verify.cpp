@@ -64,10 +64,10 @@ Json jsonOf(const TypeShare &share, const TypeShare &sum)
             {"uncosted", share.uncosted}};
 }
 
-Json jsonOf(const graph::Graph &graph, const TypeDifference &difference)
+Json jsonOf(const TypeDifference &difference)
 {
-    return {{"node", graph.node(difference.node).name},
-            {"op", graph.node(difference.node).op},
+    return {{"node", difference.name},
+            {"op", difference.op},
             {"requested", wordOf(difference.asked)},
             {"computes", wordOf(difference.got)},
             {"entry", difference.entry},
@@ -89,7 +89,7 @@ Json jsonOf(const graph::Graph &graph, const TypeCensus &census, const policy::P
     }
     Json differences = Json::array();
     for (const TypeDifference &difference : census.differences)
-        differences.push_back(jsonOf(graph, difference));
+        differences.push_back(jsonOf(difference));
     return {{"operators", sum.operators},
             {"flops", sum.flops},
             {"bytes", sum.bytes},
@@ -133,12 +133,11 @@ void printShares(const TypeCensus &census)
                   counted(sum.uncosted, "operator", "operators")
                       + " of unknown cost: --shape NAME=1,3,224,224 may tell"});
     if (census.inBodies > 0)
-        foot.add(
-            {"in bodies", counted(census.inBodies, "operator", "operators") + ", which are not looked into"});
+        foot.add({"in bodies", counted(census.inBodies, "operator", "operators") + " of them"});
     print('\n' + foot.toString());
 }
 
-void printDifferences(const graph::Graph &graph, const TypeCensus &census)
+void printDifferences(const TypeCensus &census)
 {
     const std::size_t right = census.asked - census.differences.size();
     print("\n" + std::to_string(right) + " of " + counted(census.asked, "operator", "operators")
@@ -147,13 +146,13 @@ void printDifferences(const graph::Graph &graph, const TypeCensus &census)
         return;
     Table table({"node", "operator", "requested", "computes", "why"});
     for (const TypeDifference &difference : census.differences)
-        table.add({printable(graph.node(difference.node).name), printable(graph.node(difference.node).op),
-                   wordOf(difference.asked), wordOf(difference.got), printable(difference.why)});
+        table.add({printable(difference.name), printable(difference.op), wordOf(difference.asked),
+                   wordOf(difference.got), printable(difference.why)});
     print('\n' + table.toString());
 }
 
 /// The exit code tells a script; the line tells where to look first.
-Result<void> verdict(const session::Session &session, const graph::Graph &graph, const TypeCensus &census)
+Result<void> verdict(const session::Session &session, const TypeCensus &census)
 {
     if (census.differences.empty())
         return {};
@@ -161,8 +160,8 @@ Result<void> verdict(const session::Session &session, const graph::Graph &graph,
     const std::string more = census.differences.size() == 1
         ? std::string()
         : " (and " + counted(census.differences.size() - 1, "other node", "other nodes") + ")";
-    return inFile(badInput(graph.node(first.node).name,
-                           "computes in " + wordOf(first.got) + more + ": " + first.why, wordOf(first.asked)),
+    return inFile(badInput(first.name, "computes in " + wordOf(first.got) + more + ": " + first.why,
+                           wordOf(first.asked)),
                   session.source().modelPath);
 }
 
@@ -221,10 +220,10 @@ Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
         tellNotes(session.source().modelPath, notes);
         printShares(census.value());
         if (wanted)
-            printDifferences(graph, census.value());
+            printDifferences(census.value());
     }
     tellWarnings(census.value().warnings);
-    return verdict(session, graph, census.value());
+    return verdict(session, census.value());
 }
 
 } // namespace

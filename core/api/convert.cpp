@@ -2,6 +2,7 @@
 
 #include "core/api/inside.h"
 #include "core/report/conversion_json.h"
+#include "core/rewrite/nested_conversions.h"
 
 namespace halftone::api {
 namespace {
@@ -44,12 +45,12 @@ const Model &Conversion::model() const
 
 std::size_t Conversion::casts() const
 {
-    return m_content->derived.converted->conversion.castCounts().all();
+    return rewrite::castTotals(m_content->derived.converted->conversion).all();
 }
 
 std::size_t Conversion::sharedReaders() const
 {
-    return m_content->derived.converted->conversion.castCounts().shared;
+    return rewrite::castTotals(m_content->derived.converted->conversion).shared;
 }
 
 std::size_t Conversion::storedParameters() const

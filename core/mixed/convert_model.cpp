@@ -6,6 +6,7 @@
 #include "core/hardware/catalogue.h"
 #include "core/infer/cpu_defects.h"
 #include "core/infer/variables.h"
+#include "core/mixed/assign_body.h"
 #include "core/mixed/assign_by_mode.h"
 #include "core/mixed/cast_problem.h"
 #include "core/mixed/chip_warnings.h"
@@ -228,20 +229,15 @@ bool clampsParameters(const graph::Graph &graph, const policy::Policy &policy)
 TypedSettings typedSettings(const graph::Graph &graph, const Decided &decided, const policy::Policy &policy,
                             const infer::ShapeMap *shapes)
 {
-    const auto assignBody = [&decided, &policy](const graph::Graph &body) {
-        std::vector<policy::Warning> told; // of the names that are not in this body
-        const auto inBody = policy::matchNames(policy, body, told);
-        policy::Assignment assignment = policy::assign(body, *decided.rules, inBody.value());
-        adjust(body, {}, policy, decided, assignment, told);
-        return withoutInt8(std::move(assignment));
-    };
+    const auto forBody
+        = [&decided, &policy](const graph::Graph &body) { return assignBody(body, policy, decided); };
     TypedSettings settings{decided.rules->target,
                            policy.mode.value_or(policy::Mode::Typed),
                            castsParameters(graph, policy),
                            policy.keepIoTypes.value_or(true),
                            policy.share.value_or(true),
                            shapes,
-                           assignBody};
+                           forBody};
     settings.castConstants = castsParameters(graph, policy);
     settings.clamps = clampsParameters(graph, policy);
     if (policy.optimise == policy::Optimise::Time)
@@ -384,6 +380,15 @@ double secondsSince(std::chrono::steady_clock::time_point start)
 }
 
 } // namespace
+
+policy::Assignment assignBody(const graph::Graph &body, const policy::Policy &policy, const Decided &decided)
+{
+    std::vector<policy::Warning> told; // of the names that are not in this body
+    const auto inBody = policy::matchNames(policy, body, told);
+    policy::Assignment assignment = policy::assign(body, *decided.rules, inBody.value());
+    adjust(body, {}, policy, decided, assignment, told);
+    return withoutInt8(std::move(assignment));
+}
 
 Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
 {

@@ -2,18 +2,21 @@
 
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
+#include "core/infer/body_binding.h"
 #include "core/infer/infer_data_types.h"
 #include "core/infer/infer_types.h"
 #include "core/infer/node_types.h"
 #include "core/infer/variables.h"
+#include "core/mixed/assign_body.h"
 #include "core/mixed/chosen_types.h"
-#include "core/mixed/convert_model.h"
+#include "core/mixed/typed_plan.h"
 #include "core/ops/cost.h"
 #include "core/policy/assignment.h"
 #include "core/quantize/coded_nodes.h"
 #include "core/rewrite/conversion.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace halftone::mixed {
 namespace {
@@ -75,24 +78,17 @@ public:
     {
     }
 
-    void count(TypeCensus &census) const
+    /// byType  by DType
+    void count(std::vector<TypeShare> &byType, TypeCensus &census) const
     {
-        std::vector<TypeShare> byType(tensor::kTypes);
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             const DType type = computesIn(id);
             census.computes.push_back(type);
             if (m_graph.isVariable(id))
                 continue;
-            for (const auto &body : m_graph.node(id).subgraphs)
-                census.inBodies += countIn(*body);
             const bool isReal = tensor::isFloat(type) || type == DType::I8;
             add(id,
                 !isCounted(m_graph, id) ? census.casts : byType[isReal ? static_cast<std::size_t>(type) : 0]);
-        }
-        for (std::size_t k = 0; k < byType.size(); ++k) {
-            byType[k].type = static_cast<DType>(k);
-            if (byType[k].operators > 0)
-                census.shares.push_back(byType[k]);
         }
     }
 
@@ -113,7 +109,8 @@ public:
                 continue;
             ++census.asked;
             if (asked != got)
-                census.differences.push_back({id, asked, got, assignment.entry(id), reason(id, asked, got)});
+                census.differences.push_back({id, m_graph.node(id).name, m_graph.node(id).op, asked, got,
+                                              assignment.entry(id), reason(id, asked, got)});
         }
     }
 
@@ -130,19 +127,6 @@ public:
     }
 
 private:
-    static std::size_t countIn(const Graph &body)
-    {
-        std::size_t operators = 0;
-        for (NodeId id = 0; id < body.nodeCount(); ++id) {
-            operators += isCounted(body, id) ? 1 : 0;
-            if (!body.isVariable(id)) {
-                for (const auto &inner : body.node(id).subgraphs)
-                    operators += countIn(*inner);
-            }
-        }
-        return operators;
-    }
-
     bool readsCodes(NodeId id) const
     {
         const auto inputs = m_graph.inputs(id);
@@ -237,6 +221,75 @@ private:
     const std::vector<NodeId> m_coded;
 };
 
+/// Casts, differences and numbers of a body.
+void add(const TypeCensus &own, TypeCensus &census)
+{
+    census.casts.operators += own.casts.operators;
+    census.casts.uncosted += own.casts.uncosted;
+    census.casts.flops += own.casts.flops;
+    census.casts.bytes += own.casts.bytes;
+    census.asked += own.asked;
+    census.differences.insert(census.differences.end(), own.differences.begin(), own.differences.end());
+}
+
+/// A body with the types and shapes that it is handed; nothing where its types contradict each other.
+std::optional<infer::TypedModel> typedBody(const infer::TypedModel &model, NodeId node,
+                                           const infer::BoundBody &body)
+{
+    const auto inputs = model.model.graph.inputs(node);
+    std::vector<DType> types(body.graph->nodeCount(), DType::Unknown);
+    infer::KnownShapes shapes;
+    for (const infer::BoundBody::Tie &tie : body.ties) {
+        types[tie.variable] = model.types.of(inputs[tie.input]);
+        // What a loop carries may change its shape.
+        if (body.role == infer::BoundBody::Role::Result && body.stacks.empty() && !tie.sliced)
+            shapes[body.graph->node(tie.variable).name] = model.shapes.of(inputs[tie.input]);
+    }
+    for (const infer::BoundBody::Given &given : body.given)
+        types[given.variable] = given.isStep ? DType::I64 : DType::Bool;
+    auto inferred = infer::inferTypes(*body.graph, types);
+    if (!inferred.ok())
+        return std::nullopt;
+    auto known = infer::inferShapes(*body.graph, shapes);
+    return infer::TypedModel{graph::Model{*body.graph, {}, true}, std::move(inferred).value(),
+                             known.ok() ? std::move(known).value() : infer::unknownShapes(*body.graph)};
+}
+
+/// Counts what bodies compute, and holds it against the policy, whose names and lists hold there too.
+/// around  what is decided of the graph's own nodes; null: nothing
+void countBodies(const infer::TypedModel &model, const policy::Policy *policy, const Decided *decided,
+                 const policy::Assignment *around, int depth, std::vector<TypeShare> &byType,
+                 TypeCensus &census)
+{
+    const Graph &graph = model.model.graph;
+    for (NodeId id = 0; id < graph.nodeCount() && depth < infer::kMaxBodyDepth; ++id) {
+        if (graph.isVariable(id) || !isControlFlow(graph, id))
+            continue;
+        const auto binding = infer::bindBodies(graph, id, model.types.outputs(id).size());
+        if (!binding.ok())
+            continue;
+        for (const infer::BoundBody &body : binding.value().bodies) {
+            const auto inside = typedBody(model, id, body);
+            if (!inside)
+                continue;
+            TypeCensus own;
+            const Census counted(*inside);
+            counted.count(byType, own);
+            for (NodeId inner = 0; inner < body.graph->nodeCount(); ++inner)
+                census.inBodies += isCounted(*body.graph, inner) ? 1 : 0;
+            policy::Assignment assignment;
+            const bool isAsked = around != nullptr && around->requested(id) != Request::Fp32;
+            if (isAsked) {
+                assignment = assignBody(*body.graph, *policy, *decided);
+                counted.keepCoded(assignment, own);
+                counted.compare(assignment, policy->target, own);
+            }
+            add(own, census);
+            countBodies(*inside, policy, decided, isAsked ? &assignment : nullptr, depth + 1, byType, census);
+        }
+    }
+}
+
 } // namespace
 
 Result<infer::TypedModel> typedAsStored(const graph::Model &model, infer::ShapeMap shapes,
@@ -250,15 +303,23 @@ Result<infer::TypedModel> typedAsStored(const graph::Model &model, infer::ShapeM
 Result<TypeCensus> typeCensus(const infer::TypedModel &model, const policy::Policy *policy)
 {
     TypeCensus found;
+    std::vector<TypeShare> byType(tensor::kTypes);
     const Census census(model);
-    census.count(found);
-    if (!policy)
-        return found;
-    // The mode and the chip have their say, as in a conversion.
-    HALFTONE_TRY(Decided decided, decide(model.model, *policy));
-    found.warnings = std::move(decided.warnings);
-    census.keepCoded(decided.assignment, found);
-    census.compare(decided.assignment, policy->target, found);
+    census.count(byType, found);
+    std::optional<Decided> decided;
+    if (policy != nullptr) { // the mode and the chip have their say, as in a conversion
+        HALFTONE_TRY(decided, decide(model.model, *policy));
+        found.warnings = std::move(decided->warnings);
+        census.keepCoded(decided->assignment, found);
+        census.compare(decided->assignment, policy->target, found);
+    }
+    countBodies(model, policy, decided ? &*decided : nullptr, decided ? &decided->assignment : nullptr, 0,
+                byType, found);
+    for (std::size_t k = 0; k < byType.size(); ++k) {
+        byType[k].type = static_cast<DType>(k);
+        if (byType[k].operators > 0)
+            found.shares.push_back(byType[k]);
+    }
     return found;
 }
 

@@ -28,7 +28,9 @@ struct TypeShare
 /// A node that does not compute as a policy asks.
 struct TypeDifference
 {
-    graph::NodeId node = 0;
+    graph::NodeId node = 0; ///< in its graph
+    std::string name; ///< of the node
+    std::string op;
     tensor::DType asked = tensor::DType::Unknown;
     tensor::DType got = tensor::DType::Unknown;
     std::string
@@ -37,15 +39,16 @@ struct TypeDifference
 };
 
 /// A model as it lies in its file, whoever converted it: which operator computes in which type. Casts, and what turns reals into
-/// codes and back, count for themselves. Bodies of control flow are not looked into.
+/// codes and back, count for themselves. Bodies of control flow count with the graph, those of functions and of fused operators do not.
 struct TypeCensus
 {
     std::vector<TypeShare> shares; ///< those that there are, in the order of DType
     TypeShare casts;
-    std::size_t inBodies = 0; ///< operators in bodies
+    std::size_t inBodies = 0; ///< operators in bodies, which the shares have too
     std::vector<tensor::DType>
-        computes; ///< by NodeId: int8 on codes, else the float type that a node gives or reads
-    std::vector<TypeDifference> differences; ///< in the order of nodes; empty without a policy
+        computes; ///< of the graph itself, by NodeId: int8 on codes, else the float type that a node gives or reads
+    std::vector<TypeDifference>
+        differences; ///< in the order of nodes, those in bodies last; empty without a policy
     std::size_t asked = 0; ///< operators of which the policy asks for a type, the differing ones included
     std::vector<policy::Warning> warnings;
 };

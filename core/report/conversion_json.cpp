@@ -4,6 +4,7 @@
 #include "core/dialect/dialect.h"
 #include "core/mixed/node_arithmetic.h"
 #include "core/report/json_values.h"
+#include "core/rewrite/nested_conversions.h"
 
 #include <algorithm>
 #include <string_view>
@@ -106,6 +107,18 @@ Json castsJson(const graph::Graph &source, const rewrite::Conversion &conversion
     return casts;
 }
 
+/// What the operators of a body compute in.
+Json bodyNodesJson(const graph::Graph &source, const rewrite::Conversion &conversion)
+{
+    Json rows = Json::array();
+    for (NodeId id = 0; id < source.nodeCount(); ++id)
+        if (!source.isVariable(id) && conversion.fromSource[id] != rewrite::kNoNode)
+            rows.push_back({{"name", source.node(id).name},
+                            {"op", source.node(id).op},
+                            {"assigned", typeOrNull(conversion.precisionOf(id))}});
+    return rows;
+}
+
 /// What was done to the graph besides inserting casts. `of`: the graph that `conversion` was made from.
 void addActions(Json &json, const graph::Graph &of, const rewrite::Conversion &conversion)
 {
@@ -128,8 +141,9 @@ void addActions(Json &json, const graph::Graph &of, const rewrite::Conversion &c
         const graph::Graph &source = *of.node(body.node).subgraphs[body.body];
         Json row{{"node", nameOf(body.node)},
                  {"body", body.body},
-                 {"casts", body.conversion.castCounts().casts},
-                 {"cast_nodes", castsJson(source, body.conversion)}};
+                 {"casts", rewrite::castTotals(body.conversion).casts},
+                 {"cast_nodes", castsJson(source, body.conversion)},
+                 {"nodes", bodyNodesJson(source, body.conversion)}};
         addActions(row, source, body.conversion);
         json["bodies"].push_back(std::move(row));
     }
@@ -199,7 +213,7 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
                            const infer::ShapeMap *shapes)
 {
     const rewrite::Conversion &conversion = converted.conversion;
-    const rewrite::CastCounts counts = conversion.castCounts();
+    const rewrite::CastCounts counts = rewrite::castTotals(conversion);
     Json parameters = Json::array();
     for (const mixed::ParameterChange &change : converted.parameters)
         parameters.push_back(parameterJson(change));
@@ -222,6 +236,7 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
         {"optimise", policy::nameOf(converted.policy.optimise.value_or(policy::Optimise::Casts))},
         {"rates", converted.chip ? ratesJson(*converted.chip, converted.policy.target) : Json(nullptr)},
         {"casts", counts.casts},
+        {"casts_in_bodies", counts.casts - conversion.castCounts().casts},
         {"casts_of_accumulators", counts.ofAccumulators},
         {"multicasts", counts.multicasts},
         {"casts_shared", counts.shared},

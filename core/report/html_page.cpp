@@ -4,6 +4,7 @@
 #include "core/mixed/node_arithmetic.h"
 #include "core/report/html_plot.h"
 #include "core/report/precision_colours.h"
+#include "core/rewrite/nested_conversions.h"
 
 #include <algorithm>
 #include <array>
@@ -121,13 +122,16 @@ private:
     {
         std::size_t ops = 0;
         std::size_t lowered = 0;
-        for (graph::NodeId id = 0; id < m_source.nodeCount(); ++id) {
-            if (m_source.isVariable(id))
-                continue;
-            ++ops;
-            lowered += precisionOf(id) == target() ? 1 : 0;
-        }
-        const rewrite::CastCounts casts = m_converted.conversion.castCounts();
+        rewrite::forConversions(m_source, m_converted.conversion,
+                                [&](const graph::Graph &of, const rewrite::Conversion &made) {
+                                    for (graph::NodeId id = 0; id < of.nodeCount(); ++id) {
+                                        if (of.isVariable(id))
+                                            continue;
+                                        ++ops;
+                                        lowered += made.precisionOf(id) == m_converted.policy.target ? 1 : 0;
+                                    }
+                                });
+        const rewrite::CastCounts casts = rewrite::castTotals(m_converted.conversion);
         m_html += "<div class=\"facts\">";
         fact(std::to_string(lowered) + " of " + std::to_string(ops),
              "operators in " + std::string(nameOf(target())));

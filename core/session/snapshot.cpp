@@ -1,6 +1,7 @@
 #include "core/session/snapshot.h"
 
 #include "core/policy/policy_options.h"
+#include "core/rewrite/nested_conversions.h"
 
 namespace halftone::session {
 
@@ -23,11 +24,7 @@ std::size_t Snapshot::castCount() const
 {
     if (!converted)
         return 0;
-    const rewrite::Conversion &conversion = converted->conversion;
-    std::size_t casts = conversion.castCounts().all();
-    for (const rewrite::ConvertedBody &body : conversion.bodies)
-        casts += body.conversion.castCounts().all();
-    return casts;
+    return rewrite::castTotals(converted->conversion).all();
 }
 
 } // namespace halftone::session

@@ -2,6 +2,7 @@
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
 #include "core/mixed/node_arithmetic.h"
+#include "core/rewrite/nested_conversions.h"
 #include "widgets/common/formatters.h"
 #include "widgets/inspector/detail_parts.h"
 #include "widgets/models/asked_types.h"
@@ -9,6 +10,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <map>
 
 namespace halftone::widgets {
 namespace {
@@ -40,6 +42,7 @@ public:
     Details make();
 
 private:
+    QString bodiesText() const;
     const rewrite::Conversion *conversion() const
     {
         return m_snapshot.converted ? &m_snapshot.converted->conversion : nullptr;
@@ -376,10 +379,36 @@ DetailSection NodeDetails::notes() const
         note(QStringLiteral("an existing cast that is no longer needed"), false);
     if (!m_def.subgraphs.empty())
         note(QStringLiteral("holds %1 %2")
-                 .arg(m_def.subgraphs.size())
-                 .arg(QLatin1String(m_def.subgraphs.size() == 1 ? "body" : "bodies")),
+                     .arg(m_def.subgraphs.size())
+                     .arg(QLatin1String(m_def.subgraphs.size() == 1 ? "body" : "bodies"))
+                 + bodiesText(),
              false);
     return section;
+}
+
+/// What the operators of the node's bodies compute in, and the casts there; nothing where no body was converted.
+QString NodeDetails::bodiesText() const
+{
+    std::map<tensor::DType, std::size_t> counts;
+    std::size_t casts = 0;
+    for (const rewrite::ConvertedBody &body : conversion()->bodies) {
+        if (body.node != m_node)
+            continue;
+        casts += rewrite::castTotals(body.conversion).all();
+        for (const auto &[type, operators] :
+             rewrite::operatorsByPrecision(*m_def.subgraphs[body.body], body.conversion))
+            for (const auto &[op, count] : operators)
+                counts[m_snapshot.asAsked(type)] += count;
+    }
+    QStringList parts;
+    for (const auto &[type, count] : counts)
+        parts << QStringLiteral("%1 in %2")
+                     .arg(counted(count, "operator", "operators"),
+                          type == tensor::DType::Unknown ? QStringLiteral("no known type") : typeName(type));
+    if (parts.isEmpty())
+        return {};
+    return QStringLiteral(": ") + parts.join(QStringLiteral(", ")) + QStringLiteral("; ")
+        + counted(casts, "cast", "casts");
 }
 
 Details NodeDetails::make()

@@ -1,3 +1,5 @@
+#include "core/dialect/held_reals.h"
+#include "core/rewrite/nested_conversions.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
 #include "widgets/inspector/details.h"
@@ -13,13 +15,34 @@ namespace {
 
 using tensor::DType;
 
+/// Operators of bodies, as far as these were converted, by what they compute in and their name.
+using OperatorCounts = std::map<DType, std::map<std::string, std::size_t>>;
+
+OperatorCounts inBodies(const session::Snapshot &snapshot)
+{
+    OperatorCounts counts;
+    if (!snapshot.converted)
+        return counts;
+    for (const rewrite::ConvertedBody &body : snapshot.converted->conversion.bodies) {
+        const graph::Graph &source = *snapshot.graph().node(body.node).subgraphs[body.body];
+        for (const auto &[type, operators] : rewrite::operatorsByPrecision(source, body.conversion))
+            for (const auto &[op, count] : operators)
+                counts[snapshot.asAsked(type)][op] += count;
+    }
+    return counts;
+}
+
 /// How many nodes compute in which type, the most frequent first.
-DetailSection mixOf(const session::Snapshot &snapshot, std::span<const graph::NodeId> nodes)
+DetailSection mixOf(const session::Snapshot &snapshot, std::span<const graph::NodeId> nodes,
+                    const OperatorCounts &bodies = {})
 {
     DetailSection section{QStringLiteral("Precision"), {}};
     std::map<DType, std::size_t> counts;
     for (const graph::NodeId node : nodes)
         ++counts[snapshot.precisionOf(node)];
+    for (const auto &[type, operators] : bodies)
+        for (const auto &[op, count] : operators)
+            counts[type] += count;
     std::vector<std::pair<DType, std::size_t>> sorted(counts.begin(), counts.end());
     std::ranges::stable_sort(sorted, std::greater(), &std::pair<DType, std::size_t>::second);
     for (const auto &[type, count] : sorted) {
@@ -30,12 +53,16 @@ DetailSection mixOf(const session::Snapshot &snapshot, std::span<const graph::No
     return section;
 }
 
-DetailSection operatorsOf(const graph::Graph &graph, std::span<const graph::NodeId> nodes)
+DetailSection operatorsOf(const graph::Graph &graph, std::span<const graph::NodeId> nodes,
+                          const OperatorCounts &bodies = {})
 {
     DetailSection section{QStringLiteral("Operators"), {}};
     std::map<std::string, std::size_t> counts;
     for (const graph::NodeId node : nodes)
         ++counts[graph.node(node).op];
+    for (const auto &[type, operators] : bodies)
+        for (const auto &[op, count] : operators)
+            counts[op] += count;
     std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
     std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, std::size_t>::second);
     constexpr std::size_t kMostShown = 12;
@@ -71,24 +98,30 @@ DetailSection parametersOf(const session::Snapshot &snapshot)
         std::size_t bytes = 0;
         for (const tensor::Array &array : model.parameters)
             bytes += array.values.storedBytes();
+        for (const tensor::Tensor &held : dialect::heldRealsOfBodies(model.graph))
+            bytes += held.storedBytes();
         return bytes;
     };
     std::size_t values = 0;
     for (const tensor::Array &array : source.parameters)
         values += array.values.elementCount();
+    const std::vector<tensor::Tensor> held = dialect::heldRealsOfBodies(source.graph);
+    for (const tensor::Tensor &one : held)
+        values += one.elementCount();
     const std::size_t before = bytesIn(source);
     const std::size_t after = snapshot.converted ? bytesIn(snapshot.converted->model) : before;
     QString text = bytesText(before);
     if (after != before)
         text += QStringLiteral(" \u2192 ") + bytesText(after);
-    section.rows.push_back({QStringLiteral("parameters"),
-                            QStringLiteral("%1 in %2, %3")
-                                .arg(QLocale(QLocale::English).toString(static_cast<qulonglong>(values)))
-                                .arg(counted(source.parameters.size(), "array", "arrays"), text),
-                            {},
-                            false,
-                            false,
-                            {}});
+    section.rows.push_back(
+        {QStringLiteral("parameters"),
+         QStringLiteral("%1 in %2, %3")
+             .arg(QLocale(QLocale::English).toString(static_cast<qulonglong>(values)))
+             .arg(counted(source.parameters.size() + held.size(), "array", "arrays"), text),
+         {},
+         false,
+         false,
+         {}});
     return section;
 }
 
@@ -266,12 +299,18 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
 {
     const graph::Graph &graph = snapshot.graph();
     const std::vector<graph::NodeId> operators = operatorNodes(graph);
+    const OperatorCounts bodies = inBodies(snapshot);
+    std::size_t within = 0;
+    for (const auto &[type, counts] : bodies)
+        for (const auto &[op, count] : counts)
+            within += count;
     Details details{shownName(pathText(snapshot.source->modelPath)),
-                    counted(operators.size(), "operator", "operators"),
+                    counted(operators.size(), "operator", "operators")
+                        + (within > 0 ? QStringLiteral(", %1 in bodies").arg(within) : QString()),
                     {}};
     DetailSection first = parametersOf(snapshot);
     if (snapshot.converted) {
-        const rewrite::CastCounts counts = snapshot.converted->conversion.castCounts();
+        const rewrite::CastCounts counts = rewrite::castTotals(snapshot.converted->conversion);
         QString text = QString::number(snapshot.castCount());
         if (counts.shared > 0)
             text += QStringLiteral(" (%1 shared)").arg(counts.shared);
@@ -281,12 +320,12 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
         first.rows.push_back(
             {QStringLiteral("refused"), plain(snapshot.error->message()), {}, true, false, {}});
     details.sections.push_back(std::move(first));
-    details.sections.push_back(mixOf(snapshot, operators));
+    details.sections.push_back(mixOf(snapshot, operators, bodies));
     addAccuracy(snapshot, figures, details);
     addLatency(snapshot, figures, details);
     if (snapshot.converted)
         addWarnings(snapshot, details);
-    details.sections.push_back(operatorsOf(graph, operators));
+    details.sections.push_back(operatorsOf(graph, operators, bodies));
     return details;
 }
 

@@ -539,8 +539,9 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
     } else {
         proto.set_name("graph");
     }
-    m_isChanged = source != nullptr && !isAsRead();
-    if (data != nullptr && (isRaised(*data->source) || !isAsRead()))
+    // A body that was left as it was may read values of other types.
+    m_isChanged = !isAsRead() || (m_outer != nullptr && m_outer->m_isChanged);
+    if (data != nullptr && (isRaised(*data->source) || m_isChanged))
         findTypes();
     if (source != nullptr && m_parameters != nullptr)
         findUnread(*source);
@@ -551,7 +552,7 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
         if (!m_graph.isVariable(id))
             HALFTONE_CHECK(writeNode(id, proto));
     writeOutputs(proto);
-    if (m_isChanged) {
+    if (source != nullptr && m_isChanged) {
         correctOutputTypes(proto);
         writeValueInfo(*source, proto);
     }

@@ -65,6 +65,7 @@ private:
     std::vector<const ::onnx::ValueInfoProto *> m_unread; ///< inputs of the source that no node stands for
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
     std::unordered_set<std::string> m_taken; ///< names of the graph's own values
+    bool m_isChanged = false; ///< it, or a graph around it, is not as it was read
     const GraphWriter *m_outer = nullptr; ///< of the graph that this body lies in
     std::vector<tensor::DType> m_captured; ///< types, by the number that variables bear
     std::vector<tensor::DType> m_handedIn; ///< types of a body's own inputs; Unknown: as the file said
