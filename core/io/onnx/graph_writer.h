@@ -61,7 +61,6 @@ private:
     const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
     std::span<const tensor::DType> m_outputTypes;
     ValuesApart *m_apart = nullptr;
-    bool m_isChanged = false; ///< other than its file
     std::vector<const ::onnx::ValueInfoProto *> m_unread; ///< inputs of the source that no node stands for
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
     std::unordered_set<std::string> m_taken; ///< names of the graph's own values
