@@ -41,6 +41,7 @@ double unit(std::mt19937_64 &random)
 
 constexpr double kMostOver = 2; ///< median against minimum, 95th percentile against median
 constexpr double kMostWaited = 0.1; ///< of the time that a measurement takes
+constexpr std::chrono::seconds kMostTime{10}; ///< after which no disturbed measurement is taken once more
 constexpr std::chrono::milliseconds kPause{
     100}; ///< before a disturbed measurement is taken once more; longer each time
 constexpr std::size_t kRunsATurn = 3; ///< of one plan before the other's
@@ -110,9 +111,11 @@ template <class Measure, class Disturbed, class Time>
 auto leastDisturbed(const LatencySettings &settings, const Progress &progress, Measure measure,
                     Disturbed isBusy, Time timeOf) -> decltype(measure())
 {
+    const auto begin = std::chrono::steady_clock::now();
     auto best = measure();
     std::size_t attempts = 1;
-    while (best.ok() && isBusy(best.value()) && attempts < settings.attempts) {
+    while (best.ok() && isBusy(best.value()) && attempts < settings.attempts
+           && std::chrono::steady_clock::now() - begin < kMostTime) {
         HALFTONE_CHECK(pauseBefore(attempts, progress));
         auto next = measure();
         if (!next.ok())
