@@ -366,8 +366,8 @@ void Planner::decideHeads()
     }
 }
 
-void number(const graph::Graph &source, const infer::NodeTypes &rules,
-            std::span<const infer::Variable> variables, TypedPlan &plan)
+void numberPlan(const graph::Graph &source, const infer::NodeTypes &rules,
+                std::span<const infer::Variable> variables, TypedPlan &plan)
 {
     std::uint32_t inputs = 0;
     std::uint32_t outputs = 0;
@@ -401,7 +401,7 @@ Result<TypedPlan> preparePlan(const graph::Graph &source, const infer::NodeTypes
                               std::span<const infer::Variable> variables, bool share)
 {
     TypedPlan plan;
-    number(source, rules, variables, plan);
+    numberPlan(source, rules, variables, plan);
     HALFTONE_CHECK(inferOriginals(source, rules, variables, plan));
     resolveValues(source, rules, assignment, share, plan);
     return plan;

@@ -129,7 +129,7 @@ private Q_SLOTS:
         if (converted.code == 3)
             QSKIP("this build was made without ONNX");
         QVERIFY2(converted.code == 0, converted.err.constData());
-        QVERIFY2(converted.out.contains("in bodies of control flow"), converted.out.constData());
+        QVERIFY2(converted.out.contains("of them in bodies of control flow"), converted.out.constData());
         const QString wide = folder.filePath(QStringLiteral("wide.onnx"));
         const CliOutcome stripped = callCli({"rewrite", made, "--pass", "strip-casts", "--out", wide});
         QVERIFY2(stripped.code == 0, stripped.err.constData());
@@ -148,6 +148,37 @@ private Q_SLOTS:
                     QVERIFY2(std::abs(g[i] - w[i]) <= 0.01F * (1 + std::abs(w[i])), want[k].name.c_str());
             }
         }
+    }
+
+    /// What is told are the casts, the operators and the weights of the file, not those of the main graph.
+    void whatIsToldOfBodiesIsTheFiles()
+    {
+        QTemporaryDir folder;
+        const QString data = QStringLiteral(HALFTONE_TEST_DATA "/onnx/");
+        const auto told = [](const QStringList &arguments) {
+            const CliOutcome outcome = callCli(arguments);
+            return outcome.code == 0 ? json::parse(outcome.out.toStdString()) : json();
+        };
+        const QString made = folder.filePath(QStringLiteral("half.onnx"));
+        if (callCli({"info", data + "edges.onnx"}).code == 3)
+            QSKIP("this build was made without ONNX");
+        const json converted
+            = told({"convert", data + "edges.onnx", "--target", "float16", "--json", "--out", made});
+        const json info = told({"info", made, "--json"});
+        QCOMPARE(converted["casts"].get<int>(), 5);
+        QCOMPARE(converted["casts_in_bodies"].get<int>(), 1);
+        QCOMPARE(info["ops"]["Cast"].get<int>(), 5);
+        const json census = told({"verify", made, "--target", "float16", "--json"});
+        QCOMPARE(census["in_bodies"].get<int>(), 13);
+        QVERIFY(census["differences"].empty());
+        QCOMPARE(census["types"]["float16"]["operators"].get<int>(), 14);
+        // An initializer of a branch, and what a node of the other holds.
+        const json constants = told({"info", data + "constants.onnx", "--json"});
+        QCOMPARE(constants["subgraph_params"]["count"].get<int>(), 2);
+        QCOMPARE(constants["subgraph_params"]["elements"].get<int>(), 40);
+        const CliOutcome text = callCli({"convert", data + "constants.onnx", "--target", "float16", "--out",
+                                         folder.filePath(QStringLiteral("constants.onnx"))});
+        QVERIFY2(text.out.contains("4 of 5 stored in another type"), text.out.constData());
     }
 
     void theSampleIsAsAccurateAsNumpySays_data();

@@ -6,6 +6,7 @@ choice.onnx    an If whose branches read the graph around them; choice-CASE-inpu
 sums.onnx      a Scan that adds up rows; sums-inputs.npz, -values.npz
 steps.onnx     a Loop around a product, one of whose states grows; it reads the number of the step, its condition ends it early, a Loop in it takes
                no step; steps-CASE-inputs.npz and -values.npz, with and without a step
+edges.onnx     a Loop with an If and a Scan in it, around products; edges-CASE-inputs.npz and -values.npz
 heads.onnx     an output amid the graph, an operator that nobody knows between products, an input of texts, and one that nothing reads
 attention.onnx  products and a softmax that an Attention of opset 23 reads
 sequences.onnx  products that go into sequences and come out again
@@ -70,6 +71,27 @@ def choice():
                           h.make_node("Reshape", ["b", "k"], ["y"])], "choice", [value("flag", [], T.BOOL), value("x", [2, 4])], [value("y", [4, 2])],
                          [nh.from_array(draw(2, 4), "w")])
     return model(graph), draw(2, 4)
+
+
+def edges():
+    """Products in branches of a Loop and in a Scan in one of them, all on one value that is carried on; a second state that its body does not read, and
+    one that adds up what it has no part in."""
+    w = nh.from_array(np.random.default_rng(13).standard_normal((4, 4)).astype(np.float32) / 2, "w")
+    row = h.make_graph([h.make_node("Add", ["s", "r"], ["s1"]), h.make_node("MatMul", ["s1", "w"], ["s2"]), h.make_node("Relu", ["s2"], ["s3"])], "row",
+                       [value("s", [4]), value("r", [4])], [value("s2", [4]), value("s3", [4])])
+    then = h.make_graph([h.make_node("MatMul", ["m", "w"], ["t1"]), h.make_node("Relu", ["t1"], ["t2"])], "then", [], [value("t2", [2, 4])])
+    other = h.make_graph([h.make_node("ReduceMax", ["m"], ["first"], axes=[0], keepdims=0), h.make_node("Scan", ["first", "m"], ["last", "all"], body=row, num_scan_inputs=1)],
+                         "else", [], [value("all", [2, 4])])
+    body = h.make_graph([h.make_node("MatMul", ["a", "w"], ["m"]), h.make_node("If", ["flag"], ["c"], then_branch=then, else_branch=other),
+                         h.make_node("Tanh", ["c"], ["next"]), h.make_node("Identity", ["goes"], ["on"]), h.make_node("Relu", ["m"], ["unread"]),
+                         h.make_node("Add", ["sum", "m"], ["more"])], "body",
+                        [value("i", [], T.INT64), value("goes", [], T.BOOL), value("a", [2, 4]), value("b", [2, 4]), value("sum", [2, 4])],
+                        [value("on", [], T.BOOL), value("next", [2, 4]), value("unread", [2, 4]), value("more", [2, 4])])
+    graph = h.make_graph([h.make_node("Loop", ["trips", "", "x", "zero", "zero"], ["y0", "z", "total"], body=body, name="loop"), h.make_node("Relu", ["y0"], ["y"]),
+                          h.make_node("MatMul", ["z", "w"], ["z1"])], "edges",
+                         [value("flag", [], T.BOOL), value("x", [2, 4])], [value("y", [2, 4]), value("z1", [2, 4]), value("total", [2, 4])],
+                         [w, nh.from_array(np.zeros((2, 4), np.float32), "zero"), nh.from_array(np.array(3, np.int64), "trips")])
+    return model(graph)
 
 
 def constants():
@@ -376,6 +398,8 @@ def main():
     record(folder, "steps", steps(), {"-all": case(4, True, 1e9), "-early": case(9, True, -1e9), "-none": case(3, False, 1e9)})
     x23 = np.random.default_rng(9).standard_normal((2, 3)).astype(np.float32)
     record(folder, "constants", constants(), {"-true": {"flag": np.array(True), "x": x23}, "-false": {"flag": np.array(False), "x": x23}})
+    x24 = np.random.default_rng(14).standard_normal((2, 4)).astype(np.float32)
+    record(folder, "edges", edges(), {"-true": {"flag": np.array(True), "x": x24}, "-false": {"flag": np.array(False), "x": x24}})
     for opset in (13, 14):
         made = norms(opset)
         onnx.checker.check_model(made, full_check=True)

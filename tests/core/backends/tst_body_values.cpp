@@ -67,6 +67,10 @@ private Q_SLOTS:
                                          << "constants-true";
         QTest::newRow("constants, false") << "constants"
                                           << "constants-false";
+        QTest::newRow("a branch in a loop") << "edges"
+                                            << "edges-true";
+        QTest::newRow("a loop in a branch in a loop") << "edges"
+                                                      << "edges-false";
         QTest::newRow("lists of tensors") << "lists"
                                           << "lists";
         QTest::newRow("a list in a loop") << "list_in_loop"

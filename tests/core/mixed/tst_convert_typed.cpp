@@ -3,7 +3,9 @@
 #include "core/infer/lists.h"
 #include "core/io/model_io.h"
 #include "core/mixed/convert_model.h"
+#include "core/rewrite/nested_conversions.h"
 #include "tests/support/build_graph.h"
+#include "tests/support/files.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/typed/convert.h"
 
@@ -111,6 +113,8 @@ private Q_SLOTS:
     void takenNamesGetANumber();
     void callsOfFunctionsKeepTheirTypes();
     void constantsAreStoredLikeParameters();
+    void edgesOfBodiesAreChosenWithTheGraph_data();
+    void edgesOfBodiesAreChosenWithTheGraph();
     void statisticsBeyondTheTypeHoldTheirNode_data();
     void statisticsBeyondTheTypeHoldTheirNode();
     void whoAsksForTheTypeGetsIt();
@@ -613,6 +617,61 @@ void TestConvertTyped::constantsAreStoredLikeParameters()
     QVERIFY(kept.ok());
     QVERIFY(kept.value().parameters.empty());
     QCOMPARE(kept.value().conversion.castCounts().casts, std::size_t{5}); // of w and far, too
+}
+
+void TestConvertTyped::edgesOfBodiesAreChosenWithTheGraph_data()
+{
+    QTest::addColumn<policy::Mode>("mode");
+    QTest::addColumn<std::size_t>("casts");
+    QTest::addColumn<std::size_t>("inBodies");
+    QTest::addColumn<DType>("sum"); // type of the state that adds up
+    // x, zero, y, z1, and what is added to the sum
+    QTest::newRow("typed") << policy::Mode::Typed << std::size_t{5} << std::size_t{1} << DType::F32;
+    QTest::newRow("all") << policy::Mode::All << std::size_t{4} << std::size_t{0} << DType::F16;
+}
+
+/// M-typed-bodies, M-typed-sums, M-typed-edges
+void TestConvertTyped::edgesOfBodiesAreChosenWithTheGraph()
+{
+    QFETCH(const policy::Mode, mode);
+    QFETCH(const std::size_t, casts);
+    QFETCH(const std::size_t, inBodies);
+    QFETCH(const DType, sum);
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/edges.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = DType::F16;
+    policy.mode = mode;
+    const mixed::ConvertedModel made = convert(loaded.value().model, policy);
+    const rewrite::CastCounts counts = rewrite::castTotals(made.conversion);
+    QCOMPARE(counts.casts, casts);
+    QCOMPARE(counts.casts - made.conversion.castCounts().casts, inBodies);
+    std::size_t loops = 0;
+    rewrite::forConversions(loaded.value().model.graph, made.conversion,
+                            [&](const graph::Graph &source, const rewrite::Conversion &conversion) {
+                                for (graph::NodeId id = 0; id < source.nodeCount(); ++id) {
+                                    const std::string &op = source.node(id).op;
+                                    if (op != "Loop" && op != "If" && op != "Scan")
+                                        continue;
+                                    ++loops;
+                                    for (std::uint32_t k = 0; k < source.node(id).outputs.size(); ++k)
+                                        QCOMPARE(conversion.types.of({conversion.fromSource[id], k, 0}),
+                                                 op == "Loop" && k == 2 ? sum : DType::F16);
+                                }
+                            });
+    QCOMPARE(loops, std::size_t{3});
+    // The types that everything says go together, and a second time nothing changes.
+    QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("edges.onnx")).toStdString();
+    QVERIFY(io::saveModel(made.model, path, loaded.value()).ok());
+    const auto again = io::loadModel(path);
+    QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+    const mixed::ConvertedModel twice = convert(again.value().model, policy);
+    const std::string second = folder.filePath(QStringLiteral("twice.onnx")).toStdString();
+    QVERIFY(io::saveModel(twice.model, second, again.value()).ok());
+    QCOMPARE(test::readFile(second), test::readFile(path));
 }
 
 /// M-statistics

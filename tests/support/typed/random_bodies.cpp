@@ -17,7 +17,7 @@ using graph::NodeId;
 
 constexpr std::int64_t kWidth = 8; ///< of all tensors in bodies but what is walked through
 
-std::string textOf(const std::vector<std::size_t> &numbers)
+std::string listed(const std::vector<std::size_t> &numbers)
 {
     std::string text = "[";
     for (const std::size_t one : numbers)
@@ -119,9 +119,9 @@ void RandomBody::addLoop()
         remain.push_back(places[id]);
     }
     const NodeId loop = m_graph.add(nodeOf("_foreach", name,
-                                           {{"in_data_locs", textOf({places[slice.node]})},
-                                            {"in_state_locs", textOf({places[state.node]})},
-                                            {"remain_locs", textOf(remain)},
+                                           {{"in_data_locs", listed({places[slice.node]})},
+                                            {"in_state_locs", listed({places[state.node]})},
+                                            {"remain_locs", listed(remain)},
                                             {"num_args", std::to_string(inputs.size() + 1)},
                                             {"num_out_data", "1"},
                                             {"num_outputs", "2"}},
@@ -223,9 +223,9 @@ bool foreachLoop(RandomBuilder &g)
     std::vector<Dims> outputs{{x->dims[0], rows[0], kWidth}};
     outputs.insert(outputs.end(), states.size(), rows);
     return g.add("_foreach",
-                 {{"in_data_locs", textOf(data)},
-                  {"in_state_locs", textOf(stateLocations)},
-                  {"remain_locs", textOf(remain)},
+                 {{"in_data_locs", listed(data)},
+                  {"in_state_locs", listed(stateLocations)},
+                  {"remain_locs", listed(remain)},
                   {"num_args", std::to_string(operands.size() + 1)},
                   {"num_out_data", "1"},
                   {"num_outputs", std::to_string(outputs.size())}},
@@ -260,7 +260,7 @@ bool branches(RandomBuilder &g)
             operands.push_back(operand.value ? operand
                                              : Operand(g.parameter(prefix + std::to_string(k) + operand.role,
                                                                    operand.dims, x->type)));
-        locations.push_back(textOf(found.ofVariable));
+        locations.push_back(listed(found.ofVariable));
         bodies.push_back(std::make_shared<const Graph>(body));
     }
     return g.add("_cond",
