@@ -12,7 +12,7 @@ DType declaredInputType(const graph::Graph &graph, const std::string &input)
         const graph::NodeDef &node = graph.node(id);
         if (!graph.isVariable(id) || node.name != input)
             continue;
-        if (!dialect::of(graph).declaresType(node))
+        if (!dialect::of(graph).declaresType(node) || dialect::of(graph).infersParameterTypes())
             return DType::Unknown;
         const auto declared = dialect::of(graph).declaredType(node);
         return declared.ok() ? declared.value() : DType::Unknown;

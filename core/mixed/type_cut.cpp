@@ -92,12 +92,12 @@ namespace {
 /// from the other end (Goldberg and Tarjan 1988, highest labels first), so that what many nodes of a long chain give travels
 /// together. Paths one by one are as long as the chain, which makes their time quadratic. What does not arrive goes back.
 template <class Arc>
-class Flow
+class CutFlow
 {
 public:
     using Term = TypeCut::Term;
 
-    Flow(const std::vector<std::uint32_t> &first, std::vector<Arc> &arcs)
+    CutFlow(const std::vector<std::uint32_t> &first, std::vector<Arc> &arcs)
         : m_first(first)
         , m_arcs(arcs)
         , m_count(static_cast<std::uint32_t>(first.size() - 1))
@@ -328,7 +328,7 @@ std::vector<bool> TypeCut::halves(bool growing) const
 std::vector<bool> TypeCut::solve()
 {
     layOut();
-    Flow(m_first, m_arcs).fill();
+    CutFlow(m_first, m_arcs).fill();
     const bool isPreferred = std::ranges::any_of(m_nodes, &Node::prefersHalf);
     std::vector<bool> best;
     std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
