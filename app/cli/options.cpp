@@ -97,10 +97,10 @@ void RangeOptions::addTo(Command &command)
             "Ranges of int8 operators, as 'calibrate --out' wrote them; without it they come from --inputs")
         .type("T.json");
     command
-        .option("--calib", &method,
-                "How ranges come from --inputs: minmax, entropy, percentile, mse or output (default; of "
-                "minmax and mse, for each "
-                "tensor, the one that costs less at the outputs of the layers that read it)")
+        .option(
+            "--calib", &method,
+            "How ranges come from --inputs: minmax, entropy, percentile, mse or output (default: mse, and "
+            "minmax for tensors where it costs clearly less at the outputs of the layers that read them)")
         .oneOf({"minmax", "entropy", "percentile", "mse", "output"})
         .type("METHOD");
 }

@@ -221,10 +221,10 @@ void addQuantize(Parser &app, Action &chosen)
                                    const char *help) {
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
-    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
-           "none, naive, entropy, percentile, mse or output (default with --inputs; of naive and mse, for "
-           "each tensor, the one "
-           "that costs less at the outputs of the layers that read it)");
+    choice(
+        "--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
+        "none, naive, entropy, percentile, mse or output (default with --inputs: mse, and naive for tensors "
+        "where it costs clearly less at the outputs of the layers that read them)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
            "Of MXNet models onednn (default; fused operators) or plain, of ONNX models qdq (default; pairs) "
