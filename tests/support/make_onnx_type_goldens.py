@@ -1,4 +1,4 @@
-"""Writes tests/data/onnx_types.txt, the types of every operator's outputs as the onnx package (1.22.0) infers them from its schemas:
+"""Writes tests/data/onnx_types.txt, the types of every operator's outputs as the onnx package (1.23.0) infers them from its schemas:
 python3 make_onnx_type_goldens.py FILE
 
 A line is a node: `OPERATOR OPSET ATTRIBUTES: TYPES OF INPUTS -> TYPES OF OUTPUTS`, with all inputs and outputs that the schema has (two of those of which there may
