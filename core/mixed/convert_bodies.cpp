@@ -3,7 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/infer/body_binding.h"
 #include "core/infer/lists.h"
-#include "core/mixed/function_calls.h"
+#include "core/mixed/hold/function_calls.h"
 
 #include <algorithm>
 
