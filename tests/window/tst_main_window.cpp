@@ -692,7 +692,8 @@ void TestMainWindow::tooLittleMemoryIsMendedFromTheNotice()
         if (bar->metaObject() == &app::NoticeBar::staticMetaObject) // not one of the special ones
             notice = bar;
     QVERIFY(notice != nullptr);
-    QTRY_VERIFY_WITH_TIMEOUT(notice->text().contains("memory: a limit of 2.0 KiB is too small"), 60000);
+    QTRY_VERIFY2_WITH_TIMEOUT(notice->text().contains("memory: a limit of 2.0 KiB is too small"),
+                              qPrintable(notice->text()), 60000);
     QVERIFY(!window.controller().figures().comparison);
     auto *const mend = notice->findChild<QPushButton *>();
     QCOMPARE(mend->text(), QStringLiteral("Memory Limit…"));
