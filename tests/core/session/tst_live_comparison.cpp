@@ -371,12 +371,12 @@ private Q_SLOTS:
         const auto document = take(Document::open(prefix + "-symbol.json"));
         auto options = optionsFor(prefix, false);
         options.batch = 1;
-        session::LiveComparison all;
-        options.settings.isolated = true;
+        options.settings.isolated = true; // whose figures take most
+        session::LiveComparison widest;
         const std::size_t held
-            = take(all.compare(*derived(*document), options)).comparison.peakBytes; // of ten examples
+            = take(widest.compare(*derived(*document), options)).comparison.peakBytes; // of ten examples
         options.settings.isolated = false;
-        all = session::LiveComparison();
+        session::LiveComparison all;
         take(all.compare(*derived(*document), options));
         options.settings.memoryLimit = held * 6 / 10;
         session::LiveComparison live;
