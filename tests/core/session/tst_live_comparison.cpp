@@ -19,7 +19,7 @@ using Snapshot = std::shared_ptr<const session::Snapshot>;
 
 namespace {
 
-constexpr std::int64_t kWidth = 12;
+constexpr std::int64_t kWidth = 48;
 constexpr std::int64_t kExamples = 10;
 
 template <class T>
@@ -40,7 +40,7 @@ graph::Model network(int layers)
     for (int k = 0; k < layers; ++k) {
         const std::string n = std::to_string(k);
         value = g.op("FullyConnected", "fc" + n, {value, g.variable("fc" + n + "_weight")},
-                     {{"num_hidden", "12"}, {"no_bias", "True"}});
+                     {{"num_hidden", std::to_string(kWidth)}, {"no_bias", "True"}});
         value = g.op("BatchNorm", "bn" + n,
                      {value, g.variable("bn" + n + "_gamma"), g.variable("bn" + n + "_beta"),
                       g.variable("bn" + n + "_moving_mean"), g.variable("bn" + n + "_moving_var")});
@@ -264,7 +264,7 @@ private Q_SLOTS:
             kinds[k].options.settings.outputsOnly = true;
             kinds[k].options.threads = k == 0 ? 1 : 3;
         }
-        kinds[2].options.settings.memoryLimit = 40'000; // some examples only
+        kinds[2].options.settings.memoryLimit = 160'000; // some examples only
         std::size_t fewest = kExamples; // of a sample
         std::mt19937 random(5);
         for (int edit = 0; edit < 20; ++edit) {
@@ -378,7 +378,7 @@ private Q_SLOTS:
         options.settings.isolated = false;
         session::LiveComparison all;
         take(all.compare(*derived(*document), options));
-        options.settings.memoryLimit = held * 6 / 10;
+        options.settings.memoryLimit = held * 8 / 10;
         session::LiveComparison live;
         const Snapshot before = derived(*document);
         take(live.compare(*before, options));
