@@ -118,7 +118,7 @@ class Checks:
                     self.new_one(plain, plain.groups, "chained", f"{name}: {problem}")
 
     def is_explained(self, plain):
-        return any(n["index"] == plain.index for n in self.new) or any(True for g in plain.groups if g.op in {e.op for e in known.ENTRIES})
+        return any(n["index"] == plain.index for n in self.new) or any(True for g in plain.groups if g.op in {op for e in known.ENTRIES for op in e.ops.split()})
 
     def is_ill_conditioned(self, graph, name, got):
         """Whether ONNX Runtime's own output moves about as much as the difference when its inputs move by a rounding."""

@@ -16,8 +16,8 @@ EXACT = set("""Abs Ceil Floor Identity Neg Round Sign Relu IsNaN IsInf Add Sub M
 TIES = {"QuantizeLinear", "DynamicQuantizeLinear", "QLinearMatMul", "QLinearConv"} | {f"com.microsoft.{op}" for op in """QLinearAdd QLinearMul QLinearSigmoid QLinearLeakyRelu
     QLinearSoftmax QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QGemm QuantizeLinear""".split()}
 
-# What is computed in float32 whatever the type: the scale of ONNX Runtime's inverse DFT, its coefficients of windows.
-SINGLE = {"DFT", "HammingWindow", "BlackmanWindow"}
+# What ONNX Runtime computes in float32 whatever the type: the scale of an inverse DFT, coefficients of windows.
+SINGLE = {"DFT", "HammingWindow", "BlackmanWindow", "Shrink"}
 # What float32 results of oneDNN's functions may be off, however small they are.
 APPROXIMATE = {"Log": 5e-6}
 
