@@ -1,6 +1,7 @@
 #include "core/mixed/cast_problem.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/raised_parts.h"
 #include "core/mixed/chip_clock.h"
 #include "core/mixed/retyping.h"
 
@@ -65,6 +66,7 @@ public:
         , m_plan(level.plan)
         , m_number(count++)
         , m_retyping(m_source, m_rules, m_plan)
+        , m_parts(dialect::raisedParts(m_source))
         , m_moves(m_source.operatorNames().size())
         , m_term(m_source.nodeCount(), kFixed)
         , m_termOfOutput(m_plan.value.size(), kFixed)
@@ -126,6 +128,7 @@ private:
     const TypedPlan &m_plan;
     std::uint32_t m_number; ///< of the graph
     Retyping m_retyping; ///< of the node at hand
+    std::vector<NodeId> m_parts; ///< by NodeId: dialect::raisedParts()
     std::vector<std::optional<Moves>> m_moves; ///< by OpIndex, as far as asked
     std::vector<Term> m_term; ///< by NodeId
     std::vector<Term> m_termOfOutput; ///< by output
@@ -156,8 +159,10 @@ bool Poser::mayChange(NodeId id) const
         && !isControlFlow(m_source, id) && (m_level.kept.empty() || !m_level.kept[id]);
 }
 
+/// Of a part of an operator of an older version what that operator does (M-raised).
 Moves Poser::movesOf(NodeId id)
 {
+    id = m_parts[id];
     std::optional<Moves> &known = m_moves[m_source.opOf(id)];
     if (!known) {
         const auto op = dialect::of(m_source).readKind(m_source.node(id));
