@@ -88,6 +88,10 @@ public:
                 HALFTONE_TRY(io::Labels labels, io::readLabels(options.inputs));
                 source->m_labels = std::move(labels.classes);
             } else if (isInput) {
+                const bool isWidened = options.widens && tensor::isHalf(array.tensor.dtype())
+                    && interpret::declaredInputType(model.graph, array.name) == tensor::DType::F32;
+                if (isWidened)
+                    array.tensor = inType(array.tensor, tensor::DType::F32);
                 if (auto fits = interpret::checkFedType(model.graph, array.name, array.tensor.dtype());
                     !fits.ok())
                     return inFile(std::move(fits).error(), options.inputs);

@@ -209,6 +209,7 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
         return quantizeWide(model, modelPath, settings, progress);
     QuantizeSettings moved = settings;
     moved.options.refusals = movedTo(wide->model.graph, model.graph, settings.options.refusals);
+    moved.calibrate.examples.widens = true;
     HALFTONE_TRY(QuantizeOutcome outcome, quantizeWide(wide->model, modelPath, moved, progress));
     outcome.quantized.notes.insert(outcome.quantized.notes.begin(), wide->notes.begin(), wide->notes.end());
     return outcome;

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/mixed/tvm_class.h"
+#include "core/ops/operator.h"
 
 #include <map>
 #include <optional>
@@ -24,6 +25,14 @@ std::uint32_t addEntry(policy::Assignment &assignment, std::string text)
 {
     assignment.entries.push_back(std::move(text));
     return static_cast<std::uint32_t>(assignment.entries.size() - 1);
+}
+
+/// Reads a shape alone, or gives a type that it names: the one that it reads means nothing to it.
+bool hasNoPrecision(const graph::Graph &graph, NodeId id)
+{
+    const auto op = dialect::of(graph).readKind(graph.node(id));
+    return op.ok()
+        && (op.value().getIf<ops::ShapeOf>() != nullptr || op.value().getIf<ops::Cast>() != nullptr);
 }
 
 /// Control flow and casts have no precision of their own, and what is coded stays so.
@@ -81,7 +90,7 @@ void assignEverything(const graph::Graph &graph, policy::Assignment &assignment)
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         const bool isKnown
             = isOpen(graph, assignment, id) && dialect::of(graph).findOp(graph.node(id).op) != nullptr;
-        if (isKnown && !policy::isChosen(assignment.inFloat(id)))
+        if (isKnown && !policy::isChosen(assignment.inFloat(id)) && !hasNoPrecision(graph, id))
             assignment.inFloat(id) = {Rule::Everything, entry};
     }
 }

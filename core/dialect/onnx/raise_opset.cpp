@@ -20,6 +20,7 @@ using graph::NodeId;
 /// Opsets from which on operators take bfloat16: those that compute like Add and MatMul, and those like Conv.
 constexpr int kOpsetOfSums = 13;
 constexpr int kOpsetOfLayers = 22;
+constexpr int kOpsetOfBodies = 16; ///< If, Loop and Scan give it
 
 /// Before opset 13 they took all axes from theirs on for one.
 constexpr std::array<std::string_view, 3> kRedefined{"Softmax", "LogSoftmax", "Hardmax"};
@@ -241,6 +242,16 @@ std::string layerIn(const graph::Graph &graph)
     return {};
 }
 
+/// An operator that runs a body, which may come to give bfloat16; empty: none.
+std::string bodyIn(const graph::Graph &graph)
+{
+    for (NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (const NodeDef &node = graph.node(id);
+            !node.subgraphs.empty() && node.attributes.find(kCallKey) == nullptr)
+            return node.op;
+    return {};
+}
+
 /// Gives the node a matrix, so that an axis and all behind it are the last?
 bool isMatrix(const graph::Graph &graph, const graph::Entry &value)
 {
@@ -291,14 +302,19 @@ Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, t
     if (wanted != 0 && (wanted < kOldestOpset || wanted > kNewestOpset))
         return badCall(Field::Opset, std::to_string(wanted),
                        std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
-    const std::string layer = target == tensor::DType::BF16 ? layerIn(graph) : std::string();
-    const int needed = target != tensor::DType::BF16 ? 1 : layer.empty() ? kOpsetOfSums : kOpsetOfLayers;
+    const bool isAsked = target == tensor::DType::BF16;
+    const std::string layer = isAsked ? layerIn(graph) : std::string();
+    const std::string body = isAsked && layer.empty() ? bodyIn(graph) : std::string();
+    const int needed = !isAsked ? 1
+        : !layer.empty()        ? kOpsetOfLayers
+        : !body.empty()         ? kOpsetOfBodies
+                                : kOpsetOfSums;
     const int to = std::max(needed, wanted);
     if (from >= to)
         return std::optional<Raised>();
     const std::string why = needed < wanted ? "the requested opset"
-        : layer.empty()                     ? "bfloat16"
-                                            : "bfloat16 in " + layer;
+        : layer.empty() && body.empty()     ? "bfloat16"
+                                            : "bfloat16 in " + layer + body;
     HALFTONE_CHECK(check(graph, from, to, why));
     const auto takeOver = [from, to](const graph::Graph &in, NodeId id) { return taken(in, id, from, to); };
     return std::optional(Raised{graph::Graph::inDialect(graph, onnxDialect(to), takeOver), why});

@@ -151,7 +151,7 @@ def through_narrow(d):
     if kind == "BFLOAT16" and d.chance(0.5):
         between = [d.proto("Reshape", [there.output[0], d.constant([-1], "int64")])]
     back = d.proto("Cast", [(between or [there])[-1].output[0]], to=d.code("float32"))
-    d.group([there, *between, back], back.output, "Cast " + kind.lower())
+    d.group([there, *between, back], back.output, "Cast narrow")
 
 
 def where(d):

@@ -95,6 +95,8 @@ def compress(d):
     a = d.tensor("Compress", low=1)
     axis = d.axis(a.rank) if d.chance(0.7) else None
     n = a.value.size if axis is None else a.shape[axis]
+    if not n:
+        raise Refused("no place")
     d.node("Compress", [a, d.given(d.np.randint(0, 2, d.integer(1, max(n, 1))).astype(bool))], axis=axis if d.opset >= 11 or axis is None else axis % a.rank)
 
 
