@@ -20,7 +20,8 @@ struct LiveJobs::OpenedData
 
 namespace {
 
-constexpr std::size_t kAttempts = 2; ///< to measure while the machine has other work; what is disturbed still is marked
+constexpr std::size_t kAttempts
+    = 2; ///< to measure while the machine has other work; what is disturbed still is marked
 
 /// Whether the first output can be judged at all.
 Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Model &source,

@@ -36,7 +36,7 @@ units=("$work/headers.cpp")
 
 base=${1:-$(base_commit 2>/dev/null || true)}
 if [[ -n $base ]]; then
-    git diff --numstat --diff-filter=d "$base" -- 'core/*.cpp' 'widgets/*.cpp' 'app/*.cpp' \
+    git diff --no-renames --numstat --diff-filter=d "$base" -- 'core/*.cpp' 'widgets/*.cpp' 'app/*.cpp' \
         ':!core/backends/cuda/toolkit' ':!app/mpi' | sort -rn | cut -f3 >"$work/changed"
     echo "$(wc -l <"$work/changed") sources changed since $(git rev-parse --short "$base"), at most $limit of them checked"
     # Those of a folder are one unit, as in a unity build: clang-tidy goes through all that they include for each.

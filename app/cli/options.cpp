@@ -95,9 +95,10 @@ void RangeOptions::addTo(Command &command)
                 "Ranges of int8 operators, as written by 'calibrate --out' (default: measured on --inputs)")
         .type("T.json");
     command
-        .option("--calib", &method,
-                "Method for ranges measured on --inputs: minmax, entropy, percentile, mse or output: "
-                "minmax or mse for each tensor, by the error at the layers that read it (default: output)")
+        .option(
+            "--calib", &method,
+            "Method for ranges measured on --inputs: minmax, entropy, percentile, mse or output, which is "
+            "mse, or minmax for tensors where the layers that read it lose clearly less (default: output)")
         .oneOf({"minmax", "entropy", "percentile", "mse", "output"})
         .type("METHOD");
 }

@@ -223,8 +223,9 @@ void addQuantize(Parser &app, Action &chosen)
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
-           "Method for ranges measured on --inputs: none, naive, entropy, percentile, mse or output: "
-           "naive or mse for each tensor, by the error at the layers that read it (default: output)");
+           "Method for ranges measured on --inputs: none, naive, entropy, percentile, mse or output, which "
+           "is mse, or "
+           "naive for tensors where the layers that read it lose clearly less (default: output)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"},
            "Type of activations: int8, uint8 or auto (default: auto)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},

@@ -73,7 +73,9 @@ void ChangedSessionDialog::showDifferences()
     else
         m_shown = tableOf(differences.value());
     m_layout->insertWidget(1, m_shown, 1);
-    adjustSize();
+    m_shown->show();
+    m_layout->activate();
+    resize(sizeHint().expandedTo(size()));
 }
 
 QTableWidget *ChangedSessionDialog::tableOf(const std::vector<session::SessionDifference> &differences)

@@ -23,7 +23,7 @@ struct CalibratedTensor
     /// Of weights of convolutions and fully connected layers, one an output channel; else empty.
     std::vector<ChannelRange> channels{};
     Threshold threshold{};
-    /// Of minmax and mse the one that costs less at the outputs of the layers that read the tensor, where that was measured.
+    /// Mse, or minmax where that costs clearly less at the outputs of the layers that read the tensor; nothing where that was not measured.
     std::optional<ThresholdMethod> atOutputs{};
 };
 

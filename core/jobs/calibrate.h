@@ -27,7 +27,7 @@ struct CalibrateOptions
     bool rangesOnly = false; ///< ranges and histograms without what only 16-bit formats need
     std::vector<std::string> layers{}; ///< patterns (policy::Pattern) of tensor names; empty: all tensors
     /// Measures what minmax and mse cost at the outputs of the layers that read a tensor (Q-output), and where threshold.method is mse takes
-    /// minmax where that is better.
+    /// minmax where that is clearly better.
     bool weighsOutputs = false;
     /// MXNet's own way (Q-histogram): examples in batches, one batch after another, the first of which settles the histograms'
     /// ranges. Results then depend on `batch` and on the order.

@@ -1,6 +1,8 @@
 #include "core/jobs/fixed_batch.h"
 
 #include "core/backends/backends.h"
+#include "core/base/text.h"
+#include "core/dialect/bound_axes.h"
 #include "core/dialect/dialect.h"
 #include "core/interpret/interpreter.h"
 
@@ -14,7 +16,8 @@
 namespace halftone::jobs {
 namespace {
 
-/// The first extent that all inputs with examples are declared to have; 0 where one is open, or they differ.
+/// The first extent that all inputs with examples are bound to; 0 where one is open, or they differ. What MXNet's symbols say is that of
+/// training, which binds nobody.
 std::size_t declaredBatch(const graph::Model &model, const ExampleSource &source)
 {
     std::optional<std::int64_t> declared;
@@ -23,8 +26,8 @@ std::size_t declaredBatch(const graph::Model &model, const ExampleSource &source
         const graph::NodeDef &node = model.graph.node(id);
         if (!node.isVariable() || std::ranges::find(cut, node.name) == cut.end())
             continue;
-        const tensor::Shape shape = dialect::of(model.graph).declaredShape(model.graph, node);
-        const std::int64_t first = shape.hasRank() && shape.rank() > 0 ? shape[0] : -1;
+        const auto axes = dialect::boundAxes(model.graph, node);
+        const std::int64_t first = axes && !axes->empty() ? parseInteger(axes->front()).value_or(-1) : -1;
         if (first < 1 || (declared && *declared != first))
             return 0;
         declared = first;

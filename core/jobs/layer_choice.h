@@ -11,7 +11,7 @@
 
 namespace halftone::jobs {
 
-/// Chooses between minmax and mse by what they cost at the outputs of convolutions and matrix products that read a tensor (Q-output): a few
+/// Chooses mse, or minmax where that costs clearly less, by what they cost at the outputs of convolutions and matrix products that read a tensor (Q-output): a few
 /// examples are run, and each such layer again with its data as codes of either threshold would have them. Fills in
 /// CalibratedTensor::atOutputs of the tensors that such a layer reads; others have none.
 /// Does not depend on the number of threads. Nothing is done where the memory limit does not hold one example.

@@ -2,7 +2,7 @@
 
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
-#include "core/mixed/held_bounds.h"
+#include "core/mixed/hold/held_bounds.h"
 #include "core/tensor/held_above_zero.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "core/infer/infer_shapes.h"
 #include "core/infer/variables.h"
 #include "core/mixed/cast_params.h"
-#include "core/mixed/position_paths.h"
+#include "core/mixed/hold/position_paths.h"
 #include "core/policy/assignment.h"
 #include "core/policy/policy.h"
 #include "core/quantize/quantize_asked.h"

@@ -1,7 +1,7 @@
 #include "core/mixed/held_constants.h"
 
 #include "core/dialect/dialect.h"
-#include "core/mixed/held_bounds.h"
+#include "core/mixed/hold/held_bounds.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/held_above_zero.h"
 

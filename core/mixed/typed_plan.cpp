@@ -3,11 +3,12 @@
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/mixed/chosen_types.h"
-#include "core/mixed/function_calls.h"
+#include "core/mixed/hold/function_calls.h"
 #include "core/mixed/original_types.h"
 #include "core/mixed/resolve_values.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace halftone::mixed {
@@ -37,6 +38,7 @@ public:
         , m_settings(settings)
         , m_target(settings.target)
         , m_plan(plan)
+        , m_readsShapes(source.operatorNames().size())
     {
     }
 
@@ -60,6 +62,7 @@ private:
     bool accept(NodeId id, bool mayBeOpen = false);
     void keepOriginal(NodeId id);
     bool opensMutable(NodeId id) const;
+    bool readsShapes(NodeId id);
     bool isConstant(NodeId id) const
     {
         return m_settings.constants != nullptr && (*m_settings.constants)[id];
@@ -72,6 +75,7 @@ private:
     const PlanSettings &m_settings;
     DType m_target;
     TypedPlan &m_plan;
+    std::vector<std::optional<bool>> m_readsShapes; ///< by OpIndex, as far as asked
     std::vector<bool> m_lowered; ///< by output: an operator of the target list reads it
     // Scratch of the node at hand, kept for its capacity.
     std::vector<DType> m_native, m_original; ///< of its inputs
@@ -153,6 +157,13 @@ Result<void> Planner::decide(NodeId id)
         keepOriginal(id);
         return {};
     }
+    if (request == Request::Follow && readsShapes(id)) {
+        keepOriginal(id);
+        for (std::size_t i = 0; i < m_in.size(); ++i)
+            if (rewrite::isCastable(m_native[i]))
+                m_plan.reads[m_plan.firstInput[id] + i] = DType::Unknown;
+        return {};
+    }
     switch (request) {
     case Request::Fp32:
     case Request::Int8:
@@ -178,6 +189,17 @@ Result<void> Planner::decide(NodeId id)
     else
         asInputs(id, false);
     return {};
+}
+
+/// A shape is the same in every type: nothing is cast for it.
+bool Planner::readsShapes(NodeId id)
+{
+    std::optional<bool> &known = m_readsShapes[m_source.opOf(id)];
+    if (!known) {
+        const auto op = dialect::of(m_source).readKind(m_source.node(id));
+        known = op.ok() && op.value().is<ops::ShapeOf>();
+    }
+    return *known;
 }
 
 /// Takes the types in m_in as those that the node reads, if its rule is content with them.

@@ -26,7 +26,8 @@ struct TypedPlan
     std::vector<graph::Entry> value; ///< by output: what stands for it in the source graph
     std::vector<tensor::DType> original; ///< by output: the type in the source graph
     std::vector<tensor::DType> native; ///< by output: the type as it is computed now
-    /// By input: the type in which the node reads it; equal to the native one where it reads it as it comes.
+    /// By input: the type in which the node reads it; equal to the native one where it reads it as it comes, Unknown where it does
+    /// not look at values.
     std::vector<tensor::DType> reads;
     std::vector<tensor::DType> headReads; ///< by head, likewise; Unknown: as it comes
     std::vector<graph::NodeId> foldedCasts;

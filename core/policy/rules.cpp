@@ -66,13 +66,15 @@ Error unknownOperator(const dialect::Dialect &dialect, std::string where, std::s
                     "an operator of " + std::string(dialect.title()));
 }
 
-/// Where a format has domains ("com.microsoft.Gelu"), anybody may add operators to them: their names are taken as written.
+/// Where a format has operators of its own and of domains ("com.microsoft.Gelu"), anybody may add operators to the latter: their
+/// names are taken as written.
 bool isOfOtherDomain(const dialect::Dialect &dialect, std::string_view op)
 {
     const auto hasDomain = [](std::string_view name) { return name.find('.') != std::string_view::npos; };
-    return hasDomain(op) && std::ranges::any_of(dialect.operators(), [&](const OpInfo *info) {
-               return hasDomain(info->name);
-           });
+    const auto all = dialect.operators();
+    return hasDomain(op)
+        && std::ranges::any_of(all, [&](const OpInfo *info) { return hasDomain(info->name); })
+        && std::ranges::any_of(all, [&](const OpInfo *info) { return !hasDomain(info->name); });
 }
 
 /// Tells which setting failed.

@@ -6,6 +6,7 @@
 #include "core/graph/traverse.h"
 #include "core/infer/shown_outputs.h"
 #include "core/profile/kept_layers.h"
+#include "core/profile/layer_rows.h"
 #include "core/profile/output_rows.h"
 #include "core/profile/value_spans.h"
 #include "core/profile/value_store.h"
@@ -101,6 +102,7 @@ private:
     const std::vector<Feed> m_batches;
     const kernels::BackendChain m_backends;
     const unsigned m_threads;
+    std::size_t m_figureBytes = 0; ///< of layers, which count as values do
     std::vector<interpret::Interpreter> m_references; ///< by worker
     const std::vector<std::size_t> m_shown; ///< by NodeId
     std::size_t m_feedBytes = 0;
@@ -165,7 +167,8 @@ bool KeptCompare::Impl::makeRoom(Run &run)
         + run.reference.allBytes // what int8 layers read, for a while
         + heads;
     const std::size_t others = m_feedBytes + m_batches.size() * heads + run.reference.allBytes + 2 * around;
-    const std::size_t limit = run.settings.memoryLimit;
+    m_figureBytes = LayerRows(m_model.graph).bytes(run.settings.isolated);
+    const std::size_t limit = run.settings.memoryLimit - std::min(run.settings.memoryLimit, m_figureBytes);
     const std::size_t held = streamed > limit ? streamed : others;
     // Where not all batches are kept, those in hand take room, too.
     const bool hasAll = held < limit && (limit - held) / std::max<std::size_t>(values, 1) >= m_batches.size();
@@ -313,7 +316,7 @@ KeptCompare::Answer KeptCompare::Impl::answerOf(const Run &run) const
         outputs.add(run.heads[batch]);
     Answer answer{
         conclude(layers(run), outputs.outputs(), run.settings.threshold), run.heads, run.batches, {}};
-    answer.comparison.peakBytes = m_feedBytes + m_values.bytes();
+    answer.comparison.peakBytes = m_feedBytes + m_values.bytes() + m_figureBytes;
     return answer;
 }
 

@@ -34,12 +34,19 @@ Result<infer::KnownShapes> completeShapes(const Snapshot &snapshot)
     return infer::variableShapes(graph, *snapshot.shapes);
 }
 
-Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model,
-                    const infer::KnownShapes &known, const policy::Policy &policy,
-                    const profile::GivenInputs &inputs, const std::function<void()> &beforeTiming = {},
+/// What models are measured on.
+struct MeasuredInputs
+{
+    infer::KnownShapes known; ///< of variables
+    profile::GivenInputs first; ///< an example
+};
+
+Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model, const MeasuredInputs &inputs,
+                    const policy::Policy &policy, const std::function<void()> &beforeTiming = {},
                     kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
-    HALFTONE_TRY(const infer::TypedModel typed, profile::typedModel(model, known, policy, {}, inputs));
+    HALFTONE_TRY(const infer::TypedModel typed,
+                 profile::typedModel(model, inputs.known, policy, {}, inputs.first));
     return maker.plan(typed, beforeTiming, layout);
 }
 
@@ -114,9 +121,8 @@ struct LatencyMeter::Kept
     std::string backend;
     unsigned threads = 0;
     std::optional<jobs::ExampleOptions> examples;
-    profile::GivenInputs inputs; ///< the first of them
     std::optional<profile::PlanMaker> maker;
-    infer::KnownShapes known; ///< of variables
+    MeasuredInputs inputs;
     Plan wide;
 
     std::shared_ptr<const mixed::ConvertedModel> converted; ///< that `mixed` was made of
@@ -127,7 +133,7 @@ struct LatencyMeter::Kept
         if (mixed && converted == snapshot.converted)
             return mixed;
         mixed.reset(); // not two beside float32's
-        HALFTONE_TRY(Plan made, planOf(*maker, snapshot.converted->model, known, *snapshot.policy, inputs));
+        HALFTONE_TRY(Plan made, planOf(*maker, snapshot.converted->model, inputs, *snapshot.policy));
         std::shared_ptr<kernels::LatencyPlan> plan = std::move(made);
         if (isKept) {
             mixed = plan;
@@ -186,17 +192,17 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
         m_kept = std::make_unique<Kept>();
         HALFTONE_TRY(m_kept->maker, profile::PlanMaker::create(options.backend, options.threads));
         m_kept->shapes = snapshot.shapes;
-        m_kept->known = std::move(known);
+        m_kept->inputs.known = std::move(known);
         m_kept->backend = options.backend;
         m_kept->threads = options.threads;
         m_kept->examples = options.examples;
-        m_kept->inputs = firstOf(snapshot, options);
+        m_kept->inputs.first = firstOf(snapshot, options);
     }
     if (!m_kept->wide) {
         progress.tell(0, "preparing float32");
-        HALFTONE_TRY(m_kept->wide,
-                     planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(),
-                            m_kept->inputs, beforeTiming));
+        HALFTONE_TRY(
+            m_kept->wide,
+            planOf(*m_kept->maker, snapshot.source->model, m_kept->inputs, policy::Policy(), beforeTiming));
     }
     return {};
 }
@@ -241,8 +247,8 @@ Result<profile::Latency> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot, 
     if (mixed->layout() == m_kept->wide->layout())
         return profile::measureLatency(*m_kept->wide, ofSteps(options), progress);
     HALFTONE_TRY(const Plan wide,
-                 planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy(),
-                        m_kept->inputs, {}, mixed->layout()));
+                 planOf(*m_kept->maker, snapshot.source->model, m_kept->inputs, policy::Policy(), {},
+                        mixed->layout()));
     return profile::measureLatency(*wide, ofSteps(options), progress);
 }
 

@@ -66,9 +66,13 @@ private:
     {
         if (there != nullptr && here != nullptr && *there == *here)
             return;
-        if (there != nullptr && here != nullptr && there->is_array() && here->is_array()) {
-            std::string more = entriesBeyond(*there, *here);
-            std::string fewer = entriesBeyond(*here, *there);
+        const Json none = Json::array();
+        const auto isList = [](const Json *value) { return value == nullptr || value->is_array(); };
+        if (isList(there) && isList(here)) { // one that is absent is empty
+            const Json &theirs = there != nullptr ? *there : none;
+            const Json &ours = here != nullptr ? *here : none;
+            std::string more = entriesBeyond(theirs, ours);
+            std::string fewer = entriesBeyond(ours, theirs);
             if (more.empty() && fewer.empty())
                 more = fewer = "the same in another order";
             differences.push_back({what, std::move(more), std::move(fewer)});
@@ -117,8 +121,10 @@ std::vector<SessionDifference> differencesOf(const SessionFile &there, const Ses
     SessionComparison comparison;
     comparison.texts("model", there.modelPath, here.modelPath);
     comparison.texts("parameters", there.paramsPath, here.paramsPath);
-    const bool isSameContent = there.modelHash == here.modelHash && there.externalHash == here.externalHash;
-    if (!isSameContent && there.modelPath == here.modelPath)
+    const auto differ = [](const auto &a, const auto &b) { return a && b && a != b; }; // where both are known
+    const bool isOtherContent
+        = differ(there.modelHash, here.modelHash) || differ(there.externalHash, here.externalHash);
+    if (isOtherContent && there.modelPath == here.modelPath)
         comparison.texts("content of the model", "another", "");
     const std::size_t common = commonEdits(there.history, here.history);
     comparison.texts("edits", editsBeyond(there.history, common), editsBeyond(here.history, common));

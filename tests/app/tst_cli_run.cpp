@@ -118,14 +118,16 @@ private Q_SLOTS:
         }
     }
 
-    /// The bodies of loops are converted, too, and what they are given stays where it stood.
+    /// The bodies of loops are converted, too, and what they are given stays where it stood. The step's number reaches a comparison, so that
+    /// no list alone lowers what it passes through.
     void aConvertedLoopGivesNearlyTheSame()
     {
         QTemporaryDir folder;
         const QString data = QStringLiteral(HALFTONE_TEST_DATA "/onnx/");
         const QString made = folder.filePath(QStringLiteral("half.onnx"));
-        const CliOutcome converted = callCli({"convert", data + "steps.onnx", "--target", "float16", "--mode",
-                                              "typed", "--cast-params", "--keep-io-types", "--out", made});
+        const CliOutcome converted
+            = callCli({"convert", data + "steps.onnx", "--target", "float16", "--mode", "typed",
+                       "--target-op", "MatMul", "--cast-params", "--keep-io-types", "--out", made});
         if (converted.code == 3)
             QSKIP("this build was made without ONNX");
         QVERIFY2(converted.code == 0, converted.err.constData());

@@ -35,7 +35,7 @@ private Q_SLOTS:
                     serial);
         }
         // Too little for packed weights, and for many examples at a time; what kernels need differs from CPU to CPU.
-        QCOMPARE(table(callCli(command + QStringList{"--json", "--memory", "128KiB"})), serial);
+        QCOMPARE(table(callCli(command + QStringList{"--json", "--memory", "192KiB"})), serial);
         const CliOutcome none = callCli(command + QStringList{"--json", "--memory", "1KiB"});
         QCOMPARE(none.code, 3);
         QVERIFY(none.err.contains("is too small for one example"));

@@ -177,8 +177,9 @@ private Q_SLOTS:
             if (outcome.err.contains("without ONNX"))
                 QSKIP("this build was made without ONNX");
             QVERIFY2(outcome.code == 0, outcome.err.constData());
-            QCOMPARE(outcome.json().at("operators").get<int>(), 1);
-            QCOMPARE(outcome.json().at("uncosted").get<int>(), 1);
+            QCOMPARE(outcome.json().at("operators").get<int>() - outcome.json().at("in_bodies").get<int>(),
+                     1);
+            QVERIFY(outcome.json().at("uncosted").get<int>() >= 1);
         }
     }
 

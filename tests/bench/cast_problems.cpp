@@ -2,6 +2,7 @@
 #include "core/base/json.h"
 #include "core/mixed/cast_problem.h"
 #include "core/mixed/convert_model.h"
+#include "core/rewrite/nested_conversions.h"
 #include "core/session/session.h"
 #include "tests/support/typed/random_graph.h"
 
@@ -54,7 +55,7 @@ void solve(const std::string &name, const graph::Model &model, const policy::Pol
 {
     const CastProblem problem = must(name, mixed::castChoices(model, policy, shapes));
     const auto converted = must(name, mixed::convertModel(model, policy, false, {}, shapes));
-    tell(name, problem, mixed::solved(problem), converted.conversion.castCounts().casts);
+    tell(name, problem, mixed::solved(problem), rewrite::castTotals(converted.conversion).casts);
 }
 
 tensor::Shape shapeOf(const std::string &text)

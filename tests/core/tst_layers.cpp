@@ -188,6 +188,8 @@ void LayersTest::noOptionOfTheCommandLineIsNamedInTheCore()
     int files = 0;
     for (; walk.hasNext(); ++files) {
         QFile source(walk.next());
+        if (source.fileName().endsWith("/foreign_formats.cpp"))
+            continue; // names command lines of other programs
         QVERIFY(source.open(QIODevice::ReadOnly));
         const auto match = option.match(QString::fromUtf8(source.readAll()));
         QVERIFY2(!match.hasMatch(), qPrintable(source.fileName()));

@@ -10,7 +10,7 @@ edges.onnx     a Loop with an If and a Scan in it, around products; edges-CASE-i
 heads.onnx     an output amid the graph, an operator that nobody knows between products, an input of texts, and one that nothing reads
 attention.onnx  products and a softmax that an Attention of opset 23 reads
 sequences.onnx  products that go into sequences and come out again
-endless.onnx   a Loop that nothing ends
+endless.onnx   a Loop of so many steps that they take hours, just below what is refused
 walk.onnx      a Scan from the end along the second axis that gives what it makes along the last, and reads the graph around it
 transformer.onnx  two layers of BERT's shape, small, as tests/bench/make_bert.py writes them; transformer-inputs.npz, -values.npz
 told.onnx      operators whose outputs have other types than their inputs, or which no program runs in every type that their schemas allow; told-inputs.npz, -values.npz
@@ -234,7 +234,8 @@ list_in_loop (float[3] x, int64 n) => (float[N] y) {
 def endless():
     body = h.make_graph([h.make_node("Relu", ["v"], ["w"])], "step", [value("i", [], T.INT64), value("goes", [], T.BOOL), value("v", [2])],
                         [value("goes", [], T.BOOL), value("w", [2])])
-    return model(h.make_graph([h.make_node("Loop", ["", "", "x"], ["y"], body=body, name="turning")], "endless", [value("x", [2])], [value("y", [2])]))
+    loop = h.make_node("Loop", ["most", "", "x"], ["y"], body=body, name="turning")
+    return model(h.make_graph([loop], "endless", [value("x", [2])], [value("y", [2])], [nh.from_array(np.array(2 * 10**9, np.int64), "most")]))
 
 
 def walk():

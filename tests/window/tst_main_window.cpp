@@ -687,12 +687,10 @@ void TestMainWindow::tooLittleMemoryIsMendedFromTheNotice()
     little.memoryLimit = 2000; // bytes
     window.jobs().setSettings(little);
     window.openSample();
-    const app::NoticeBar *notice = nullptr;
-    for (const app::NoticeBar *bar : window.findChildren<app::NoticeBar *>())
-        if (bar->metaObject() == &app::NoticeBar::staticMetaObject) // not one of the special ones
-            notice = bar;
+    const auto *const notice = window.findChild<app::NoticeBar *>(QStringLiteral("notice"));
     QVERIFY(notice != nullptr);
-    QTRY_VERIFY_WITH_TIMEOUT(notice->text().contains("memory: a limit of 2.0 KiB is too small"), 60000);
+    QTRY_VERIFY2_WITH_TIMEOUT(notice->text().contains("memory: a limit of 2.0 KiB is too small"),
+                              qPrintable(notice->text()), 60000);
     QVERIFY(!window.controller().figures().comparison);
     auto *const mend = notice->findChild<QPushButton *>();
     QCOMPARE(mend->text(), QStringLiteral("Memory Limit…"));

@@ -42,7 +42,8 @@ struct Policy
     std::optional<bool>
         castParameters; ///< store them in the target type where all readers want it; absent: the file's, else no
     std::optional<bool> shareNodes; ///< merge those that compute the same; absent: in mode typed
-    std::optional<ThresholdMethod> thresholds; ///< for int8; absent: the file's, else of MinMax and Mse what costs less at the layers' outputs
+    std::optional<ThresholdMethod>
+        thresholds; ///< for int8; absent: the file's, else Mse, or MinMax where it is better for the layers
 };
 
 /// The policy as the text of a policy file. fails: what the file's reader refuses; BadCall for a type that no policy may have

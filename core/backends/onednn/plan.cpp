@@ -127,7 +127,7 @@ void unfuse(plan::PlanGraph &graph, std::size_t k)
 }
 
 /// Do two nodes the same to tensors of the same types and shapes?
-bool areAlike(const plan::PlanGraph &graph, const plan::PlanNode &a, const plan::PlanNode &b)
+bool doTheSame(const plan::PlanGraph &graph, const plan::PlanNode &a, const plan::PlanNode &b)
 {
     const auto areSame = [&graph](plan::ValueId one, plan::ValueId other) {
         return one == other
@@ -146,7 +146,7 @@ void unfuseAlike(plan::PlanGraph &graph, std::size_t k)
 {
     const plan::PlanNode refused = graph.nodes[k];
     for (std::size_t other = graph.nodes.size(); other-- > k;)
-        if (areAlike(graph, graph.nodes[other], refused))
+        if (doTheSame(graph, graph.nodes[other], refused))
             unfuse(graph, other);
 }
 

@@ -1,5 +1,5 @@
-#include "core/backends/reference/discrete_fourier.h"
 #include "core/backends/reference/kernels.h"
+#include "core/backends/reference/speech/discrete_fourier.h"
 
 #include <vector>
 

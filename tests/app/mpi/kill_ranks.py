@@ -206,7 +206,7 @@ def main():
         (folder / "table.json.journal").mkdir()
         (folder / "table.json.journal/call").write_text("24\ncalibrate\n")
         refused = subprocess.run(other, capture_output=True, text=True, timeout=100)
-        assert refused.returncode != 0 and "another call" in refused.stderr, refused.stderr
+        assert refused.returncode != 0 and "different run" in refused.stderr, refused.stderr
         hangs = [*MPIRUN, mpi, *call, "--out", str(folder / "slow.json"), "--tasks", "4", "--time-limit", "0.01"]
         slow = subprocess.run(hangs, capture_output=True, text=True, timeout=100)
         assert slow.returncode != 0 and "may hang" in slow.stderr, slow.stderr

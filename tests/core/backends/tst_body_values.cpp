@@ -89,7 +89,7 @@ private Q_SLOTS:
         compare(path, {}, folder + name.toStdString());
     }
 
-    void anEndlessLoopCanBeStopped()
+    void aLoopThatTakesHoursCanBeStopped()
     {
         const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/endless.onnx");
         if (!loaded.ok() && loaded.error().code == Errc::Unsupported)

@@ -22,7 +22,7 @@ io::LoadedModel load(const std::string &name)
     return std::move(loaded).value();
 }
 
-mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
+mixed::ConvertedModel convertedBy(const graph::Model &model, const policy::Policy &policy)
 {
     auto made = mixed::convertModel(model, policy, false);
     if (!made.ok())
@@ -107,7 +107,7 @@ void TestConvertOnnx::inputsWithValuesKeepTheirTypes()
     const io::LoadedModel source = load(file.toStdString());
     policy::Policy policy;
     policy.keepIoTypes = keepsIoTypes;
-    const mixed::ConvertedModel made = convert(source.model, policy);
+    const mixed::ConvertedModel made = convertedBy(source.model, policy);
     QStringList found;
     for (const auto &[name, type] : storedTypes(made.model))
         if (type == DType::F16)
@@ -134,7 +134,7 @@ void TestConvertOnnx::positiveBoundsStayAboveZero()
     const io::LoadedModel source = load("bounds");
     policy::Policy policy;
     policy.mode = policy::Mode::All;
-    const mixed::ConvertedModel made = convert(source.model, policy);
+    const mixed::ConvertedModel made = convertedBy(source.model, policy);
     const double least = std::ldexp(1.0, -24);
     std::size_t bounds = 0;
     for (const tensor::Array &array : made.model.parameters) {
@@ -164,7 +164,7 @@ void TestConvertOnnx::positiveBoundsStayAboveZero()
 void TestConvertOnnx::callsAreToldOnce()
 {
     const io::LoadedModel source = load("calls");
-    const mixed::ConvertedModel made = convert(source.model, {});
+    const mixed::ConvertedModel made = convertedBy(source.model, {});
     const policy::Warning *const warning = warningOf(made, "functions_kept");
     QVERIFY(warning != nullptr);
     QCOMPARE(warning->nodes, (std::vector<std::string>{"fused", "gelu", "halved"}));
@@ -178,7 +178,7 @@ void TestConvertOnnx::callsThatAPersonNamesAreLowered()
     const io::LoadedModel source = load("calls");
     policy::Policy policy;
     policy.moves = {{"com.microsoft.FusedMatMul", policy::Policy::Move::To::Target}};
-    const mixed::ConvertedModel made = convert(source.model, policy);
+    const mixed::ConvertedModel made = convertedBy(source.model, policy);
     QCOMPARE(precisionOf(source.model.graph, made.conversion, "fused"), DType::F16);
     QCOMPARE(precisionOf(source.model.graph, made.conversion, "gelu"), DType::F32);
     QCOMPARE(warningOf(made, "functions_kept")->nodes, (std::vector<std::string>{"gelu", "halved"}));

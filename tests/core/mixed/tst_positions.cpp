@@ -137,8 +137,10 @@ void TestPositions::modeTypedKeepsThemInFloat32()
     const mixed::ConvertedModel made = convert(policy);
     const Names narrow = lowered(m_model.graph, made.conversion);
     QCOMPARE(told(both(narrow, m_held)), QStringList());
-    QVERIFY(narrow.contains("free_query") && narrow.contains("free_product")
-            && narrow.contains("free_layer"));
+    QVERIFY(narrow.contains("free_query") && narrow.contains("free_layer"));
+    // 8 bits of a cosine do not tell neighbouring positions apart.
+    for (const char *turned : {"free_product", "free_other_product", "free_sum"})
+        QVERIFY(target == DType::F16 || !narrow.contains(turned));
     QVERIFY(warningOf(made, "positions_lowered") == nullptr);
     for (graph::NodeId id = 0; id < m_model.graph.nodeCount(); ++id)
         if (m_model.graph.node(id).name == "held_angles") {

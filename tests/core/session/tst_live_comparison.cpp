@@ -356,7 +356,8 @@ private Q_SLOTS:
         auto options = optionsFor(prefix, true);
         take(live.compare(*snapshot, options));
         QVERIFY(live.computedNodes() > 0);
-        options.settings.memoryLimit = 8000; // ten inputs and three or four values of a batch
+        options.settings.memoryLimit
+            = whole(*snapshot, options).comparison.peakBytes; // values that are read no more are gone
         const jobs::CompareOutcome got = take(live.compare(*snapshot, options));
         QCOMPARE(live.computedNodes(), std::size_t{0});
         QCOMPARE(textOf(got), textOf(whole(*snapshot, options)));
@@ -371,8 +372,12 @@ private Q_SLOTS:
         auto options = optionsFor(prefix, false);
         options.batch = 1;
         session::LiveComparison all;
+        options.settings.isolated = true;
         const std::size_t held
             = take(all.compare(*derived(*document), options)).comparison.peakBytes; // of ten examples
+        options.settings.isolated = false;
+        all = session::LiveComparison();
+        take(all.compare(*derived(*document), options));
         options.settings.memoryLimit = held * 6 / 10;
         session::LiveComparison live;
         const Snapshot before = derived(*document);
@@ -405,7 +410,8 @@ private Q_SLOTS:
         auto firstOnly = options;
         firstOnly.examples.examples = 1;
         for (const std::size_t limit :
-             {std::size_t{1} << 30, std::size_t{8000}}) { // kept, and a whole comparison
+             {std::size_t{1} << 30,
+              whole(*snapshot, options).comparison.peakBytes}) { // kept, and a whole comparison
             options.settings.memoryLimit = firstOnly.settings.memoryLimit = limit;
             std::vector<jobs::CompareOutcome> told;
             session::LiveComparison live;

@@ -16,7 +16,7 @@ using tensor::DType;
 
 constexpr std::int64_t kRowAtOnce = 2048; // elements, of which some buffers stay in the first cache
 constexpr std::int64_t kShortRow = 32; // elements; shorter ones are taken several at a time
-constexpr std::int64_t kWorthSharing = 16384; // elements
+constexpr std::int64_t kWorthATeam = 16384; // elements
 
 /// A side of a row: so many elements, or one for all.
 struct RowSide
@@ -141,7 +141,7 @@ public:
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-#pragma omp parallel if (m_blocks * m_rows * m_columns >= kWorthSharing)
+#pragma omp parallel if (m_blocks * m_rows * m_columns >= kWorthATeam)
         {
             Held held;
 #pragma omp for schedule(static)

@@ -1,6 +1,6 @@
 #include "core/backends/reference/axis_walk.h"
-#include "core/backends/reference/discrete_fourier.h"
 #include "core/backends/reference/kernels.h"
+#include "core/backends/reference/speech/discrete_fourier.h"
 
 #include <algorithm>
 

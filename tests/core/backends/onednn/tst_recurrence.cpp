@@ -63,7 +63,7 @@ Tensor lengthsOf(const std::vector<std::int32_t> &lengths)
 }
 
 /// An operation with values for all inputs.
-struct Case
+struct RecurrentCase
 {
     Operation operation;
     std::vector<Tensor> inputs;
@@ -99,7 +99,7 @@ std::vector<Function> defaultFunctions(Recurrence::Cell cell)
                                          : std::vector<Function>{{Kind::Sigmoid}, {Kind::Tanh}, {Kind::Tanh}};
 }
 
-Case caseOf(Recurrence op, const Sizes &sizes, DType type, bool areConstants = true)
+RecurrentCase caseOf(Recurrence op, const Sizes &sizes, DType type, bool areConstants = true)
 {
     std::mt19937 random(5);
     if (op.functions.empty())
@@ -111,7 +111,7 @@ Case caseOf(Recurrence op, const Sizes &sizes, DType type, bool areConstants = t
     const std::int64_t d = op.directions();
     const Shape state
         = op.batchFirst ? Shape{sizes.batch, d, sizes.hidden} : Shape{d, sizes.batch, sizes.hidden};
-    Case made;
+    RecurrentCase made;
     const auto add = [&](const Shape &shape) { made.add(randomTensor(random, type, shape)); };
     add(op.batchFirst ? Shape{sizes.batch, sizes.steps, sizes.features}
                       : Shape{sizes.steps, sizes.batch, sizes.features});
@@ -144,7 +144,7 @@ Case caseOf(Recurrence op, const Sizes &sizes, DType type, bool areConstants = t
     return made;
 }
 
-Case rnnCaseOf(const ops::Rnn &op, const Sizes &sizes, DType type)
+RecurrentCase rnnCaseOf(const ops::Rnn &op, const Sizes &sizes, DType type)
 {
     std::mt19937 random(9);
     const std::int64_t d = op.bidirectional ? 2 : 1;
@@ -155,7 +155,7 @@ Case rnnCaseOf(const ops::Rnn &op, const Sizes &sizes, DType type)
     std::int64_t parameters = 0;
     for (std::int64_t layer = 0; layer < op.layers; ++layer)
         parameters += d * rows * ((layer == 0 ? sizes.features : d * sizes.hidden) + sizes.hidden + 2);
-    Case made;
+    RecurrentCase made;
     const auto add = [&](const Shape &shape) { made.add(randomTensor(random, type, shape)); };
     add(Shape{sizes.steps, sizes.batch, sizes.features});
     made.add(randomTensor(random, type, {parameters}, sizes.hidden));
@@ -177,7 +177,7 @@ Case rnnCaseOf(const ops::Rnn &op, const Sizes &sizes, DType type)
     return made;
 }
 
-std::vector<std::vector<float>> run(kernels::Kernel &kernel, const Case &one)
+std::vector<std::vector<float>> run(kernels::Kernel &kernel, const RecurrentCase &one)
 {
     std::vector<const std::byte *> from;
     for (const Tensor &input : one.inputs)
@@ -202,7 +202,7 @@ std::vector<std::vector<float>> run(kernels::Kernel &kernel, const Case &one)
 }
 
 /// The kernel of backend cpu alone, which has nobody to leave the operation to.
-std::unique_ptr<kernels::Kernel> kernelOf(const Case &one, int threads = 1)
+std::unique_ptr<kernels::Kernel> kernelOf(const RecurrentCase &one, int threads = 1)
 {
     auto kernel
         = backends::onednn::onednnBackend(threads, backends::onednn::Waits::Quiet)->prepare(one.operation);
@@ -212,7 +212,7 @@ std::unique_ptr<kernels::Kernel> kernelOf(const Case &one, int threads = 1)
 }
 
 /// What is further from the definition, in double, than its type and sums in float32 explain; nothing.
-QString difference(const Case &one, const std::vector<std::vector<float>> &got)
+QString difference(const RecurrentCase &one, const std::vector<std::vector<float>> &got)
 {
     const auto definition = backends::reference::referenceBackend({1, true});
     auto kernel = definition->prepare(one.operation);
@@ -231,7 +231,7 @@ QString difference(const Case &one, const std::vector<std::vector<float>> &got)
     return {};
 }
 
-void check(const Case &one)
+void check(const RecurrentCase &one)
 {
     const auto kernel = kernelOf(one);
     QVERIFY2(QByteArray::fromStdString(kernel->name()).contains("own "), kernel->name().c_str());
@@ -513,7 +513,7 @@ void RecurrenceTest::weightsMayBeComputed()
             op.cell = cell;
             op.direction = Recurrence::Direction::Both;
             op.hasBias = true;
-            Case one = caseOf(op, {4, 2, 5, 18}, type, false);
+            RecurrentCase one = caseOf(op, {4, 2, 5, 18}, type, false);
             check(one);
             // One kernel, other weights.
             const auto kernel = kernelOf(one);
@@ -535,7 +535,7 @@ void RecurrenceTest::whatIsNoNumberStays()
             Recurrence op;
             op.cell = cell;
             op.hasBias = true;
-            Case one = caseOf(op, {4, 2, 3, 5}, DType::F32);
+            RecurrentCase one = caseOf(op, {4, 2, 3, 5}, DType::F32);
             Bytes bytes(one.inputs[0].bytes().begin(), one.inputs[0].bytes().end());
             std::memcpy(bytes.data() + 7 * sizeof(float), &value,
                         sizeof value); // of the first sequence's second step
@@ -553,11 +553,11 @@ void RecurrenceTest::valuesDependOnNoNeighbour()
         op.direction = Recurrence::Direction::Both;
         op.hasBias = true;
         op.batchFirst = true;
-        const Case all = caseOf(op, {6, 9, 20, 24}, DType::F32);
+        const RecurrentCase all = caseOf(op, {6, 9, 20, 24}, DType::F32);
         const auto together = run(*kernelOf(all, 1), all);
         QVERIFY(together == run(*kernelOf(all, 3), all));
         QVERIFY(together == run(*kernelOf(all, 4), all));
-        Case alone = caseOf(op, {6, 1, 20, 24}, DType::F32);
+        RecurrentCase alone = caseOf(op, {6, 1, 20, 24}, DType::F32);
         for (std::size_t k = 1; k < all.inputs.size(); ++k)
             alone.inputs[k] = all.inputs[k];
         alone.know(1, 2);
@@ -636,7 +636,7 @@ void RecurrenceTest::aLongRunCanBeStopped()
 {
     Recurrence op;
     op.cell = Recurrence::Cell::Lstm;
-    const Case one = caseOf(op, {4000, 1, 1, 1024}, DType::F32);
+    const RecurrentCase one = caseOf(op, {4000, 1, 1, 1024}, DType::F32);
     const auto kernel = kernelOf(one);
     std::stop_source source;
     kernel->setStop(source.get_token());

@@ -1,4 +1,4 @@
-#include "core/mixed/position_step.h"
+#include "core/mixed/hold/position_step.h"
 
 #include "core/ops/is_among.h"
 #include "core/ops/numerics.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/mixed/position_paths.h"
+#include "core/mixed/hold/position_paths.h"
 #include "core/policy/assignment.h"
 #include "core/rewrite/conversion.h"
 

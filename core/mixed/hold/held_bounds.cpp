@@ -1,4 +1,4 @@
-#include "core/mixed/held_bounds.h"
+#include "core/mixed/hold/held_bounds.h"
 
 #include "core/dialect/dialect.h"
 #include "core/ops/operator.h"

@@ -1,4 +1,4 @@
-#include "core/mixed/function_calls.h"
+#include "core/mixed/hold/function_calls.h"
 
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"

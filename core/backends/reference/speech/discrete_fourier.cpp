@@ -1,4 +1,4 @@
-#include "core/backends/reference/discrete_fourier.h"
+#include "core/backends/reference/speech/discrete_fourier.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
-#include "core/mixed/position_paths.h"
+#include "core/mixed/hold/position_paths.h"
 
 #include "core/dialect/dialect.h"
 #include "core/infer/body_binding.h"
 #include "core/infer/type_walk.h"
-#include "core/mixed/position_step.h"
+#include "core/mixed/hold/position_step.h"
 #include "core/rewrite/conversion.h"
 
 #include <algorithm>

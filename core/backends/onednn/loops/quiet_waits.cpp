@@ -1,4 +1,4 @@
-#include "core/backends/onednn/quiet_waits.h"
+#include "core/backends/onednn/loops/quiet_waits.h"
 
 #include <omp.h>
 

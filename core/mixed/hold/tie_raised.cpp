@@ -1,4 +1,4 @@
-#include "core/mixed/tie_raised.h"
+#include "core/mixed/hold/tie_raised.h"
 
 #include "core/dialect/dialect.h"
 #include "core/dialect/raised_parts.h"

@@ -1,4 +1,4 @@
-#include "core/mixed/hold_statistics.h"
+#include "core/mixed/hold/hold_statistics.h"
 
 #include "core/dialect/dialect.h"
 #include "core/infer/node_types.h"

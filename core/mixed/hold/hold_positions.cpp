@@ -1,4 +1,4 @@
-#include "core/mixed/hold_positions.h"
+#include "core/mixed/hold/hold_positions.h"
 
 #include "core/base/text.h"
 
