@@ -92,7 +92,9 @@ std::vector<std::int64_t> integersOf(const TypedBytes &input)
 }
 
 /// A place among `count`, from the end where negative; without an input `otherwise`.
-Result<std::size_t> placeOf(const TypedBytes *input, std::size_t count, std::size_t otherwise)
+/// between: a place before one of them, or behind the last, which no negative number says
+Result<std::size_t> placeOf(const TypedBytes *input, std::size_t count, std::size_t otherwise,
+                            bool between = false)
 {
     if (input == nullptr)
         return otherwise;
@@ -101,7 +103,7 @@ Result<std::size_t> placeOf(const TypedBytes *input, std::size_t count, std::siz
     const std::int64_t written = integersOf(*input)[0];
     const auto size = static_cast<std::int64_t>(count);
     const std::int64_t place = written < 0 ? written + size : written;
-    if (place < 0 || place >= size)
+    if (place < 0 || place >= size + (between ? 1 : 0))
         return badInput("position", std::to_string(written), "a place among " + std::to_string(count));
     return static_cast<std::size_t>(place);
 }
@@ -229,7 +231,7 @@ Result<void> ListResult::compute(const TensorList &op, std::span<const TypedByte
         break;
     }
     default: {
-        HALFTONE_TRY(const std::size_t k, placeOf(place, parts.size() + 1, parts.size()));
+        HALFTONE_TRY(const std::size_t k, placeOf(place, parts.size(), parts.size(), true));
         parts.insert(at(k), inputs[1]);
         break;
     }

@@ -44,6 +44,10 @@ def cases():
     yield "prelu_stretched", "PRelu", [x, real(3, 1)], {}
     yield "leaky_relu_float64", "LeakyRelu", [np.array([-1e4, -3.0, 2.0])], {"alpha": 0.1}  # which is that of float32
     yield "scatter_nd_max_nan", "ScatterND", [np.array([[1, 2], [np.nan, 4]], "float32"), np.array([[0], [1]], I64), np.array([[np.nan, 3], [1, 2]], "float32")], {"reduction": "max"}
+    ends = np.array([0, 1, 2**63, 2**64 - 1], "uint64")
+    yield "bitwise_not_uint64", "BitwiseNot", [ends], {}
+    yield "abs_uint64", "Abs", [ends], {}
+    yield "sign_uint64", "Sign", [ends], {}
     square = np.arange(48, dtype="float32").reshape(1, 2, 4, 3, 2)
     yield "max_pool_columns_3d", "MaxPool", [square], {"kernel_shape": [2, 2, 1], "strides": [2, 2, 1], "storage_order": 1}, 21, 2
     yield "selu_own", "Selu", [x], {"alpha": 2.0, "gamma": 3.0}

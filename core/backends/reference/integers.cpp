@@ -222,9 +222,14 @@ Result<void> compute(const ops::Unary &op, const Arrays<Integer> &arrays)
     using Kind = ops::UnaryKind;
     const DimSpan dims = arrays.inDims(0);
     const auto root = static_cast<Integer>(std::sqrt(static_cast<double>(dims.empty() ? 1 : dims.back())));
+    const bool isUnsigned = arrays.operation.inputs[0].dtype == tensor::DType::U64;
     for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
         const Integer x = arrays.in[0][i];
         const bool isSign = op.kind == Kind::Sign || op.kind == Kind::SignOrNaN;
+        if (isUnsigned && (isSign || op.kind == Kind::Abs || op.kind == Kind::Relu)) {
+            arrays.out[0][i] = isSign ? x != 0 : x;
+            continue;
+        }
         arrays.out[0][i] = op.kind == Kind::Negative ? wrappedDifference(0, x)
             : op.kind == Kind::BitNot                ? ~x
             : op.kind == Kind::Abs                   ? (x < 0 ? wrappedDifference(0, x) : x)

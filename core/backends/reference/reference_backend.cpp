@@ -53,7 +53,7 @@ bool countsInIntegers(const kernels::Operation &operation)
         return std::ranges::all_of(descs,
                                    [type](const kernels::TensorDesc &desc) { return desc.dtype == type; });
     };
-    if (operation.op.is<ops::Binary>() && are(operation.inputs, DType::U64)
+    if ((operation.op.is<ops::Binary>() || operation.op.is<ops::Unary>()) && are(operation.inputs, DType::U64)
         && (are(operation.outputs, DType::U64) || are(operation.outputs, DType::Bool)))
         return hasIntegerForm(operation.op);
     return areIntegers(operation.inputs)

@@ -73,6 +73,37 @@ private Q_SLOTS:
         QVERIFY(!shapeAt(-3).hasRank());
     }
 
+    /// As Python's lists: -1 is before the last.
+    void whatIsInsertedStandsBeforeItsPlace()
+    {
+        const Sample sample;
+        const float value = 3;
+        const TypedBytes added{DType::F32, Shape{1}, std::as_bytes(std::span(&value, 1))};
+        const auto placeIn = [&](std::int64_t place) -> int {
+            TensorList op;
+            op.kind = TensorList::Kind::Insert;
+            const std::vector<TypedBytes> inputs{sample.list, added, integer(place)};
+            const auto found = ListResult::of(op, inputs);
+            if (!found.ok())
+                return -1;
+            std::vector<std::byte> bytes(static_cast<std::size_t>(found.value().shape(DType::F32)[0])
+                                         * sizeof(float));
+            found.value().write(bytes.data());
+            const TypedBytes list{DType::F32, found.value().shape(DType::F32), bytes};
+            const auto parts = ops::tensorsOf(list);
+            for (std::size_t k = 0; parts.ok() && k < parts.value().size(); ++k)
+                if (parts.value()[k].shape == Shape{1})
+                    return static_cast<int>(k);
+            return -1;
+        };
+        QCOMPARE(placeIn(0), 0);
+        QCOMPARE(placeIn(2), 2);
+        QCOMPARE(placeIn(-1), 1);
+        QCOMPARE(placeIn(-2), 0);
+        QCOMPARE(placeIn(3), -1);
+        QCOMPARE(placeIn(-3), -1);
+    }
+
     /// Any byte of a list may be wrong: that is told, and nothing is read beyond it.
     void whatIsNoListIsRefused()
     {
