@@ -16,6 +16,7 @@
 #include <QUuid>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -108,8 +109,9 @@ std::vector<LeftWork> leftWork(const QString &model)
             discardJournal(journal); // nothing to bring back, or to keep
     }
     if (!model.isEmpty())
-        std::ranges::stable_partition(all, [&model](const LeftWork &work) { return work.model == model; });
-    std::ranges::stable_partition(all, &LeftWork::isReadable);
+        std::stable_partition(all.begin(), all.end(),
+                              [&model](const LeftWork &work) { return work.model == model; });
+    std::stable_partition(all.begin(), all.end(), std::mem_fn(&LeftWork::isReadable));
     return all;
 }
 
