@@ -124,6 +124,7 @@ private:
     std::unique_ptr<PositionSearch> searchOf(NodeId id, const infer::BoundBody &bound) const;
     Origin givenBy(const Flow &flow, std::size_t output) const;
     void holdBefore(NodeId id, std::uint32_t end);
+    bool givesPlaces(NodeId id) const;
     void holdBodies(NodeId id, Flow &flow);
     bool mayHold(NodeId id) const;
 
@@ -408,9 +409,17 @@ void PositionSearch::holdBefore(NodeId id, std::uint32_t end)
 {
     if (m_heldFor[id] == kNoEnd && mayHold(id))
         m_heldFor[id] = end;
+    // Where the largest value stands does not hang on how values are rounded, unless they are positions themselves.
+    const Origin least = givesPlaces(id) ? Origin::Position : Origin::Fixed;
     for (const Entry &entry : m_graph.inputs(id))
-        if (rewrite::isCastable(typeOf(entry)) && originOf(entry) != Origin::Other)
+        if (rewrite::isCastable(typeOf(entry)) && originOf(entry) >= least)
             need(entry, end);
+}
+
+bool PositionSearch::givesPlaces(NodeId id) const
+{
+    const auto op = dialect::of(m_graph).readKind(m_graph.node(id));
+    return op.ok() && (op.value().is<ops::ArgReduce>() || op.value().is<ops::ArgSort>());
 }
 
 void PositionSearch::holdBodies(NodeId id, Flow &flow)
