@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Error at the outputs in int8, by threshold method: int8_outputs.py CLI SETS.json [--methods naive,entropy,percentile,mse] [--calibrate 32] [--score 32]
+"""Error at the outputs in int8, by threshold method: int8_outputs.py CLI SETS.json [--methods naive,entropy,percentile,mse,output] [--calibrate 32] [--score 32]
 
 SETS.json is a list of {"name", "model", "inputs", "preprocess"}: `inputs` is a folder of pictures (of which some, evenly spread, calibrate, and others
 score) or two lists of .npz, [[calibrate…], [score…]]. Printed is the SQNR in dB of the int8 model's outputs against float32's over what scores, the
@@ -16,7 +16,7 @@ import numpy as np
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("cli", type=Path)
 parser.add_argument("sets", type=Path)
-parser.add_argument("--methods", default="naive,entropy,percentile,mse")
+parser.add_argument("--methods", default="naive,entropy,percentile,mse,output")
 parser.add_argument("--calibrate", type=int, default=32)
 parser.add_argument("--score", type=int, default=32)
 parser.add_argument("--more", default="", help="more options of quantize")
