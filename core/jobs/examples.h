@@ -27,7 +27,7 @@ struct ExampleOptions
     std::string targets
         = {}; ///< what the first output should be: an .npz, or a folder of pictures; empty: not known
     std::optional<Metric> metric = {}; ///< nothing: guessed
-    bool widens = false; ///< inputs of float32 take arrays of 16 bit: the model that declares those was widened
+    bool widens = false; ///< float32 inputs take 16-bit arrays: the model that declares those was widened
 
     bool operator==(const ExampleOptions &) const = default;
     /// All but what is right, and what is made of it: whose values and ranges are the same.
