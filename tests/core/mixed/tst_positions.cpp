@@ -80,6 +80,7 @@ private Q_SLOTS:
     void otherModesWarn_data();
     void otherModesWarn();
     void whoAsksForTheTypeGetsItAndIsTold();
+    void aPlaceAsRealsHoldsNoDataThatWereSearched();
 
 private:
     mixed::ConvertedModel convert(const policy::Policy &policy) const;
@@ -178,6 +179,19 @@ void TestPositions::whoAsksForTheTypeGetsItAndIsTold()
     const policy::Warning *const warning = warningOf(made, "positions_lowered");
     QVERIFY(warning != nullptr);
     QCOMPARE(warning->nodes, std::vector<std::string>{"held_angles"});
+}
+
+/// MXNet's argmax gives reals, which one_hot needs whole; the layer whose values it searches may round them.
+void TestPositions::aPlaceAsRealsHoldsNoDataThatWereSearched()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/amp/int_heads/model-symbol.json");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    const graph::Model &model = loaded.value().model;
+    const auto made = mixed::convertModel(model, policy::Policy(), false);
+    QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
+    const Names narrow = lowered(model.graph, made.value().conversion);
+    QVERIFY(narrow.contains("f"));
+    QVERIFY(!narrow.contains("am"));
 }
 
 QTEST_GUILESS_MAIN(TestPositions)
