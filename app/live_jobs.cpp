@@ -418,7 +418,8 @@ void LiveJobs::measure()
             if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // data tell the shapes
                 m_measuredRevision = revision;
                 putOffLatency(
-                    tr("No times of layers yet: %1").arg(widgets::plain(outcome.error().message())));
+                    tr("No times of layers yet: %1. Data tell the shapes of inputs: attach some (Ctrl+D).")
+                        .arg(widgets::plain(outcome.error().message())));
                 Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
                 return next();
             }

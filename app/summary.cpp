@@ -70,13 +70,17 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
     std::size_t ops = 0;
     std::size_t lowered = 0;
     std::size_t coded = 0;
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (graph.isVariable(id))
-            continue;
-        ++ops;
-        lowered += snapshot.precisionOf(id) == snapshot.target() ? 1 : 0;
-        coded += snapshot.precisionOf(id) == tensor::DType::I8 ? 1 : 0;
-    }
+    const auto add = [&](tensor::DType precision, std::size_t count) {
+        ops += count;
+        lowered += precision == snapshot.target() ? count : 0;
+        coded += precision == tensor::DType::I8 ? count : 0;
+    };
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (!graph.isVariable(id))
+            add(snapshot.precisionOf(id), 1);
+    for (const auto &[precision, operators] : snapshot.operatorsInBodies())
+        for (const auto &[op, count] : operators)
+            add(precision, count);
     const QString target = QString::fromUtf8(tensor::nameOf(snapshot.target()).data());
     parts << (coded > 0 ? tr("%1 of %2 ops in int8, %3 in %4").arg(coded).arg(ops).arg(lowered).arg(target)
                         : tr("%1 of %2 ops in %3").arg(lowered).arg(ops).arg(target));

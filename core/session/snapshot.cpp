@@ -27,4 +27,18 @@ std::size_t Snapshot::castCount() const
     return rewrite::castTotals(converted->conversion).all();
 }
 
+std::map<tensor::DType, std::map<std::string, std::size_t>> Snapshot::operatorsInBodies() const
+{
+    std::map<tensor::DType, std::map<std::string, std::size_t>> counts;
+    if (!converted)
+        return counts;
+    for (const rewrite::ConvertedBody &body : converted->conversion.bodies) {
+        const graph::Graph &within = *graph().node(body.node).subgraphs[body.body];
+        for (const auto &[type, operators] : rewrite::operatorsByPrecision(within, body.conversion))
+            for (const auto &[op, count] : operators)
+                counts[asAsked(type)][op] += count;
+    }
+    return counts;
+}
+
 } // namespace halftone::session

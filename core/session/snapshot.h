@@ -47,6 +47,8 @@ struct Snapshot
     tensor::DType precisionOf(graph::NodeId node) const;
     /// Of the graph and the bodies of its control flow.
     std::size_t castCount() const;
+    /// Operators of bodies, as far as these were converted, by what they compute in, as precisionOf(), and their name.
+    std::map<tensor::DType, std::map<std::string, std::size_t>> operatorsInBodies() const;
 };
 
 /// What an edit would change, without doing it.

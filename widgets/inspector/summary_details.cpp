@@ -15,22 +15,7 @@ namespace {
 
 using tensor::DType;
 
-/// Operators of bodies, as far as these were converted, by what they compute in and their name.
 using OperatorCounts = std::map<DType, std::map<std::string, std::size_t>>;
-
-OperatorCounts inBodies(const session::Snapshot &snapshot)
-{
-    OperatorCounts counts;
-    if (!snapshot.converted)
-        return counts;
-    for (const rewrite::ConvertedBody &body : snapshot.converted->conversion.bodies) {
-        const graph::Graph &source = *snapshot.graph().node(body.node).subgraphs[body.body];
-        for (const auto &[type, operators] : rewrite::operatorsByPrecision(source, body.conversion))
-            for (const auto &[op, count] : operators)
-                counts[snapshot.asAsked(type)][op] += count;
-    }
-    return counts;
-}
 
 /// How many nodes compute in which type, the most frequent first.
 DetailSection mixOf(const session::Snapshot &snapshot, std::span<const graph::NodeId> nodes,
@@ -299,7 +284,7 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
 {
     const graph::Graph &graph = snapshot.graph();
     const std::vector<graph::NodeId> operators = operatorNodes(graph);
-    const OperatorCounts bodies = inBodies(snapshot);
+    const OperatorCounts bodies = snapshot.operatorsInBodies();
     std::size_t within = 0;
     for (const auto &[type, counts] : bodies)
         for (const auto &[op, count] : counts)
