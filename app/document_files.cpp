@@ -105,7 +105,7 @@ void DocumentFiles::open(const QString &path, const QString &params)
     load(
         [absolute]() -> Result<Loaded> {
             HALFTONE_TRY(const auto mapped, MappedFile::open(pathBytes(absolute)));
-            HALFTONE_TRY(const SessionFile file, session::readSession(pathBytes(absolute)));
+            HALFTONE_TRY(const SessionFile file, session::readSession(*mapped));
             Loaded loaded;
             loaded.sessionPath = absolute;
             loaded.sessionHash = session::contentHash(std::span(&mapped, 1));

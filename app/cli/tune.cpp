@@ -185,16 +185,21 @@ Result<void> writeFront(const tune::Front &front, const tune::TuneTask &task, co
     return writeWhole(options.out, json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n');
 }
 
+/// Of the points that are offered.
+std::size_t disturbedPoints(const tune::Front &front)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        front.best(), [&front](std::size_t k) { return front.points[k].measured->isDisturbed; }));
+}
+
 void printFront(const tune::Front &front, const TuneOptions &options)
 {
-    const std::vector<std::size_t> best = front.best();
-    const bool isDisturbed = std::ranges::any_of(
-        best, [&front](std::size_t k) { return front.points[k].measured->isDisturbed; });
+    const bool isDisturbed = disturbedPoints(front) > 0;
     std::vector<std::string> titles{"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"};
     if (isDisturbed)
         titles.emplace_back("timing");
     Table table(titles);
-    for (const std::size_t k : best) {
+    for (const std::size_t k : front.best()) {
         const tune::Point &point = front.points[k];
         const tune::Measurement &measured = *point.measured;
         std::size_t lowered = 0;
@@ -237,16 +242,13 @@ void tellDisturbance(const tune::Front &front)
 {
     if (!front.isDisturbed())
         return;
-    const std::vector<std::size_t> best = front.best();
-    const auto points = static_cast<std::size_t>(std::ranges::count_if(
-        best, [&front](std::size_t k) { return front.points[k].measured->isDisturbed; }));
-    std::string text = "note: the machine was busy, also when times were measured again: ";
+    const std::size_t points = disturbedPoints(front);
+    std::string text = "note: the machine was busy, also when times were measured again: the times of ";
     if (points > 0)
-        text += "the times of " + counted(points, "point", "points") + " are unreliable";
+        text += counted(points, "point", "points");
     if (front.areLayersDisturbed)
-        text += std::string(points > 0 ? ", and so are" : "unreliable are")
-            + " the times of layers by which the search chose";
-    std::fputs((text + '\n').c_str(), stderr);
+        text += std::string(points > 0 ? " and " : "") + "the layers by which the search chose";
+    std::fputs((text + " are unreliable\n").c_str(), stderr);
 }
 
 Result<std::vector<std::string>> writePicked(session::Session &session, const policy::Policy &policy,

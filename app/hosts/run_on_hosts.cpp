@@ -67,8 +67,7 @@ QString RunOnHosts::whyNot() const
         return tr("Attach data first (Ctrl+D): hosts compute with what is attached.");
     if (m_sourceDiffers)
         return tr("The model's file has changed since it was read, and hosts would compute with the new one: "
-                  "reload "
-                  "it first.");
+                  "reload it first.");
     if (!snapshot->converted || snapshot->error || m_controller->isDeriving())
         return tr("The conversion is not ready yet.");
     return {};

@@ -127,6 +127,13 @@ std::string withoutMarks(std::string_view text)
     return out;
 }
 
+std::string lowerCase(std::string_view text)
+{
+    std::string lowered(text);
+    std::ranges::transform(lowered, lowered.begin(), lower);
+    return lowered;
+}
+
 bool isUtf8(std::string_view text)
 {
     while (!text.empty()) {

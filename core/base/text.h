@@ -20,6 +20,9 @@ std::string withoutMarks(std::string_view text);
 
 bool isUtf8(std::string_view text);
 
+/// `text` with the letters A to Z as a to z.
+std::string lowerCase(std::string_view text);
+
 /// Up to three of `candidates` that `name` was most likely meant to be, nearest first (edit distance, case
 /// folded). Empty when none is near. Cost is bounded: names over 256 bytes have no near match.
 std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string_view> candidates);

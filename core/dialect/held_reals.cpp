@@ -1,22 +1,16 @@
 #include "core/dialect/held_reals.h"
 
+#include "core/dialect/calls.h"
 #include "core/dialect/dialect.h"
 
 namespace halftone::dialect {
 namespace {
 
-bool callsFunction(const graph::Graph &graph, graph::NodeId id)
-{
-    const auto op = of(graph).read(graph.node(id));
-    const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
-    return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
-}
-
 void collectHeld(const graph::Graph &graph, bool isBody, std::vector<tensor::Tensor> &held)
 {
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         const graph::NodeDef &node = graph.node(id);
-        if (!node.subgraphs.empty() && !callsFunction(graph, id))
+        if (!node.subgraphs.empty() && !isCall(graph, id))
             for (const auto &body : node.subgraphs)
                 collectHeld(*body, true, held);
         if (!isBody || node.isVariable() || !graph.inputs(id).empty())

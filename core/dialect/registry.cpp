@@ -48,7 +48,9 @@ bool isOnnx(const Dialect &dialect)
 bool gives(const graph::Graph &graph, graph::NodeId id, const std::string &base, std::string_view suffix)
 {
     const graph::NodeDef &node = graph.node(id);
-    return !node.isVariable() && node.outputs.size() == 1 && node.outputs[0] == base + std::string(suffix);
+    return !node.isVariable() && node.outputs.size() == 1
+        && node.outputs[0].size() == base.size() + suffix.size() && node.outputs[0].starts_with(base)
+        && node.outputs[0].ends_with(suffix);
 }
 
 } // namespace

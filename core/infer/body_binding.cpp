@@ -292,4 +292,14 @@ Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std:
                                         : bindCond(node, *flow, inputs);
 }
 
+std::vector<tensor::DType> handedTypes(const BoundBody &body, std::span<const tensor::DType> inputs)
+{
+    std::vector<tensor::DType> types(body.graph->nodeCount(), tensor::DType::Unknown);
+    for (const BoundBody::Tie &tie : body.ties)
+        types[tie.variable] = inputs[tie.input];
+    for (const BoundBody::Given &given : body.given)
+        types[given.variable] = given.isStep ? tensor::DType::I64 : tensor::DType::Bool;
+    return types;
+}
+
 } // namespace halftone::infer

@@ -2,9 +2,11 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/tensor/dtype.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace halftone::infer {
@@ -91,5 +93,8 @@ struct BodyBinding
 ///
 /// fails  BadInput for a malformed attribute and for a location that points nowhere
 Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std::size_t outputs);
+
+/// By NodeId of the body: the types of its variables where the inputs of the node around it have those types; Unknown for all else.
+std::vector<tensor::DType> handedTypes(const BoundBody &body, std::span<const tensor::DType> inputs);
 
 } // namespace halftone::infer

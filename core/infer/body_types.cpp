@@ -38,11 +38,7 @@ std::vector<DType> headTypes(const BoundBody &body, std::span<const DType> outpu
 
 Result<void> inferBody(const BoundBody &body, std::span<DType> inputs, std::span<DType> outputs, int depth)
 {
-    std::vector<DType> variables(body.graph->nodeCount(), DType::Unknown);
-    for (const BoundBody::Tie &tie : body.ties)
-        variables[tie.variable] = inputs[tie.input];
-    for (const BoundBody::Given &given : body.given)
-        variables[given.variable] = given.isStep ? DType::I64 : DType::Bool;
+    const std::vector<DType> variables = handedTypes(body, inputs);
     const std::vector<DType> heads = headTypes(body, outputs);
     HALFTONE_TRY(const TypeMap types, walkTypes(*body.graph, {variables, heads}, depth));
     // An input may stand for several variables: what one of them learnt must go with the others.

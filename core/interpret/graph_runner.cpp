@@ -10,7 +10,6 @@
 #include "core/ops/close_shapes.h"
 #include "core/ops/cost.h"
 #include "core/ops/infer_shape.h"
-#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <array>
@@ -31,13 +30,6 @@ constexpr std::size_t kKernelsPerNode = 4;
 bool readsLabel(const ops::Operator &op, std::size_t input)
 {
     return input > 0 && (op.is<ops::SoftmaxOutput>() || op.is<ops::RegressionOutput>());
-}
-
-Result<Tensor> converted(const Tensor &tensor, DType type)
-{
-    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({type, tensor.shape()}));
-    tensor::convert(tensor.dtype(), tensor.bytes().data(), tensor.elementCount(), type, buffer.bytes);
-    return buffer.tensor;
 }
 
 /// Is it read anew in each run, when its inputs' values are there?
@@ -142,7 +134,7 @@ Result<void> GraphRunner::readOperators()
         if (held) {
             HALFTONE_TRY(m_held[id],
                          held->dtype() == DType::F16 && m_float16As != DType::F16
-                             ? converted(*held, m_float16As)
+                             ? kernels::converted(*held, m_float16As)
                              : kernels::readable(*held));
             continue;
         }
@@ -281,7 +273,7 @@ Result<void> GraphRunner::bindVariables(const Setting &setting, std::vector<Tens
                 return notFed(m_graph, id);
             HALFTONE_TRY(value, zeros({type, shape.isComplete() ? shape : Shape{1}}));
         } else if (value.dtype() != type) {
-            HALFTONE_TRY(value, converted(value, type));
+            HALFTONE_TRY(value, kernels::converted(value, type));
         } else {
             HALFTONE_TRY(value, kernels::readable(value));
         }

@@ -8,7 +8,6 @@
 #include "core/io/pictures/preprocess.h"
 #include "core/jobs/fixed_batch.h"
 #include "core/kernels/join.h"
-#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -59,13 +58,6 @@ Result<void> keepFirst(std::vector<std::int64_t> &labels, std::size_t examples)
     return {};
 }
 
-Tensor inType(const Tensor &values, tensor::DType type)
-{
-    std::vector<std::byte> bytes(values.elementCount() * tensor::sizeOf(type));
-    tensor::convert(values.dtype(), values.bytes().data(), values.elementCount(), type, bytes.data());
-    return Tensor::owning(type, values.shape(), std::move(bytes));
-}
-
 /// How pictures become inputs.
 std::string rulesPath(const ExampleOptions &options, const std::string &modelPath)
 {
@@ -90,8 +82,9 @@ public:
             } else if (isInput) {
                 const bool isWidened = options.widens && tensor::isHalf(array.tensor.dtype())
                     && interpret::declaredInputType(model.graph, array.name) == tensor::DType::F32;
-                if (isWidened)
-                    array.tensor = inType(array.tensor, tensor::DType::F32);
+                if (isWidened) {
+                    HALFTONE_TRY(array.tensor, kernels::converted(array.tensor, tensor::DType::F32));
+                }
                 if (auto fits = interpret::checkFedType(model.graph, array.name, array.tensor.dtype());
                     !fits.ok())
                     return inFile(std::move(fits).error(), options.inputs);
@@ -201,7 +194,9 @@ public:
                                  Field::Batch, "1"),
                           m_folder);
         if (m_type != tensor::DType::Unknown && m_type != joined.value().dtype())
-            return interpret::Feed{{m_rules.input, inType(joined.value(), m_type)}};
+            joined = kernels::converted(joined.value(), m_type);
+        if (!joined.ok())
+            return std::move(joined).error();
         return interpret::Feed{{m_rules.input, std::move(joined).value()}};
     }
 

@@ -4,6 +4,7 @@
 #include "core/base/frugal_memory.h"
 #include "core/base/huge_pages.h"
 #include "core/base/memory.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -59,6 +60,13 @@ Result<tensor::Tensor> readable(const tensor::Tensor &tensor)
     HALFTONE_TRY(const Buffer buffer, allocate(descOf(tensor)));
     if (!tensor.bytes().empty())
         std::memcpy(buffer.bytes, tensor.bytes().data(), tensor.bytes().size());
+    return buffer.tensor;
+}
+
+Result<tensor::Tensor> converted(const tensor::Tensor &tensor, tensor::DType type)
+{
+    HALFTONE_TRY(const Buffer buffer, allocate({type, tensor.shape()}));
+    tensor::convert(tensor.dtype(), tensor.bytes().data(), tensor.elementCount(), type, buffer.bytes);
     return buffer.tensor;
 }
 

@@ -25,6 +25,9 @@ Result<Buffer> allocate(const TensorDesc &desc);
 /// in a mapped file.
 Result<tensor::Tensor> readable(const tensor::Tensor &tensor);
 
+/// The same values in another type, as tensor::convert() makes them. fails: as allocate()
+Result<tensor::Tensor> converted(const tensor::Tensor &tensor, tensor::DType type);
+
 TensorDesc descOf(const tensor::Tensor &tensor);
 
 } // namespace halftone::kernels

@@ -3,6 +3,7 @@
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/mixed/hold/held_bounds.h"
+#include "core/rewrite/nested_conversions.h"
 #include "core/tensor/held_above_zero.h"
 
 #include <algorithm>
@@ -34,8 +35,10 @@ std::vector<Wanted> wantedOf(std::span<const tensor::Array> arrays, const graph:
     for (const rewrite::StoredParameter &parameter : conversion.parameters)
         if (!parameter.losses) // a constant is cast already
             stored.emplace(source.node(parameter.variable).name, &parameter);
-    const std::vector<bool> bounds = findBounds(source);
     std::vector<Wanted> wanted;
+    if (stored.empty())
+        return wanted;
+    const std::vector<bool> bounds = findBounds(source);
     for (std::size_t k = 0; k < arrays.size(); ++k) {
         const auto found = stored.find(dialect::variableOf(source, arrays[k].name));
         const tensor::DType from = arrays[k].values.dtype();
@@ -104,12 +107,12 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
 void listConstants(const graph::Graph &source, const rewrite::Conversion &conversion,
                    std::vector<ParameterChange> &changes)
 {
-    for (const rewrite::StoredParameter &stored : conversion.parameters)
-        if (stored.losses)
-            changes.push_back({dialect::of(source).entryName(source, {stored.variable, 0, 0}), stored.from,
-                               stored.to, *stored.losses, stored.isClamped, 0, stored.isHeld});
-    for (const rewrite::ConvertedBody &body : conversion.bodies)
-        listConstants(*source.node(body.node).subgraphs[body.body], body.conversion, changes);
+    rewrite::forConversions(source, conversion, [&changes](const graph::Graph &of, const auto &made) {
+        for (const rewrite::StoredParameter &stored : made.parameters)
+            if (stored.losses)
+                changes.push_back({dialect::of(of).entryName(of, {stored.variable, 0, 0}), stored.from,
+                                   stored.to, *stored.losses, stored.isClamped, 0, stored.isHeld});
+    });
 }
 
 } // namespace halftone::mixed

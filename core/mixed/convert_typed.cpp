@@ -88,7 +88,7 @@ Result<TypedLevel> settle(const graph::Graph &source, const policy::Assignment &
                           std::span<const infer::Variable> variables, const TypedSettings &settings,
                           const Progress &progress, bool cuts)
 {
-    HALFTONE_TRY(TypedLevel root, makeLevels(source, assignment, variables, settings, progress));
+    HALFTONE_TRY(TypedLevel root, makeLevels(source, assignment, variables, settings));
     HALFTONE_CHECK(decideAndCut(root, settings, progress, cuts));
     if (castsListSomewhere(root)) {
         forLevels(root, [](TypedLevel &level) { level.kept = nodesOfLists(*level.graph); });

@@ -237,17 +237,16 @@ std::optional<infer::TypedModel> typedBody(const infer::TypedModel &model, NodeI
                                            const infer::BoundBody &body)
 {
     const auto inputs = model.model.graph.inputs(node);
-    std::vector<DType> types(body.graph->nodeCount(), DType::Unknown);
+    std::vector<DType> handed;
+    for (const graph::Entry &entry : inputs)
+        handed.push_back(model.types.of(entry));
     infer::KnownShapes shapes;
     for (const infer::BoundBody::Tie &tie : body.ties) {
-        types[tie.variable] = model.types.of(inputs[tie.input]);
         // What a loop carries may change its shape.
         if (body.role == infer::BoundBody::Role::Result && body.stacks.empty() && !tie.sliced)
             shapes[body.graph->node(tie.variable).name] = model.shapes.of(inputs[tie.input]);
     }
-    for (const infer::BoundBody::Given &given : body.given)
-        types[given.variable] = given.isStep ? DType::I64 : DType::Bool;
-    auto inferred = infer::inferTypes(*body.graph, types);
+    auto inferred = infer::inferTypes(*body.graph, infer::handedTypes(body, handed));
     if (!inferred.ok())
         return std::nullopt;
     auto known = infer::inferShapes(*body.graph, shapes);

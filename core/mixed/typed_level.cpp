@@ -201,22 +201,19 @@ bool PortFinder::isRunningSum(std::size_t body, const BodyBinding::Carried &carr
 class LevelMaker
 {
 public:
-    LevelMaker(const TypedSettings &settings, const Progress &progress)
+    explicit LevelMaker(const TypedSettings &settings)
         : m_settings(settings)
-        , m_progress(progress)
     {
     }
 
     Result<void> make(TypedLevel &level) const;
 
 private:
-    Result<bool> isConverted(TypedLevel &level, NodeId id) const;
     Result<void> addFlow(TypedLevel &level, NodeId id) const;
     Result<TypedLevel> makeBody(const TypedLevel &level, const TypedFlow &flow, const BoundBody &body,
                                 bool isRepeated) const;
 
     const TypedSettings &m_settings;
-    const Progress &m_progress;
 };
 
 /// Needs: graph, assignment and variables of the level.
@@ -228,49 +225,35 @@ Result<void> LevelMaker::make(TypedLevel &level) const
         preparePlan(*level.graph, level.rules, *level.assignment, level.variables, m_settings.share));
     if (!m_settings.assignBody)
         return {};
-    for (const NodeId id : level.plan.order) {
-        if (!isControlFlow(*level.graph, id))
-            continue;
-        HALFTONE_TRY(const bool converts, isConverted(level, id));
-        if (converts)
+    for (const NodeId id : level.plan.order)
+        if (isControlFlow(*level.graph, id) && level.assignment->requested(id) != policy::Request::Fp32)
             HALFTONE_CHECK(addFlow(level, id));
-    }
     return {};
 }
 
-/// Notes why not.
-Result<bool> LevelMaker::isConverted(TypedLevel &level, NodeId id) const
+/// Where the bodies are not converted, says why.
+Result<void> LevelMaker::addFlow(TypedLevel &level, NodeId id) const
 {
-    if (level.assignment->requested(id) == policy::Request::Fp32)
-        return false;
     HALFTONE_TRY(const ops::Operator op, dialect::of(*level.graph).read(level.graph->node(id)));
     const auto *const control = op.getIf<ops::ControlFlow>();
     if (control != nullptr && control->kind == Kind::Call)
-        return false; // typed as one operator
+        return {}; // typed as one operator
     if (level.depth >= infer::kMaxBodyDepth) {
         level.flowNotes.push_back({id, "its body is nested too deeply and stays as it is"});
-        return false;
+        return {};
     }
-    HALFTONE_TRY(const BodyBinding binding, infer::bindBodies(*level.graph, id, level.rules.outputCount(id)));
-    if (control == nullptr || binding.bodies.empty()) {
-        level.flowNotes.push_back({id, "its body is not analysed and stays as it is"});
-        return false;
-    }
-    return true;
-}
-
-Result<void> LevelMaker::addFlow(TypedLevel &level, NodeId id) const
-{
     TypedFlow flow;
     flow.node = id;
     HALFTONE_TRY(flow.binding, infer::bindBodies(*level.graph, id, level.rules.outputCount(id)));
-    HALFTONE_TRY(const ops::Operator op, dialect::of(*level.graph).read(level.graph->node(id)));
-    const ops::ControlFlow &control = *op.getIf<ops::ControlFlow>();
+    if (control == nullptr || flow.binding.bodies.empty()) {
+        level.flowNotes.push_back({id, "its body is not analysed and stays as it is"});
+        return {};
+    }
     for (const BoundBody &body : flow.binding.bodies) {
-        HALFTONE_TRY(TypedLevel inside, makeBody(level, flow, body, isLoop(control.kind)));
+        HALFTONE_TRY(TypedLevel inside, makeBody(level, flow, body, isLoop(control->kind)));
         flow.bodies.push_back(std::move(inside));
     }
-    PortFinder(level, control, m_settings, flow).find();
+    PortFinder(level, *control, m_settings, flow).find();
     level.flows.push_back(std::move(flow));
     return {};
 }
@@ -459,14 +442,13 @@ std::uint32_t TypedFlow::portOfHead(std::size_t body, std::size_t head) const
 }
 
 Result<TypedLevel> makeLevels(const graph::Graph &source, const policy::Assignment &assignment,
-                              std::span<const infer::Variable> variables, const TypedSettings &settings,
-                              const Progress &progress)
+                              std::span<const infer::Variable> variables, const TypedSettings &settings)
 {
     TypedLevel level(source, settings.depth);
     level.assignment = {std::shared_ptr<void>(), &assignment};
     level.variables.assign(variables.begin(), variables.end());
     level.shapes = settings.shapes;
-    HALFTONE_CHECK(LevelMaker(settings, progress).make(level));
+    HALFTONE_CHECK(LevelMaker(settings).make(level));
     return level;
 }
 

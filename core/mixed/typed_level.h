@@ -67,8 +67,7 @@ struct TypedLevel
     std::vector<bool> constants; ///< by NodeId: holds reals
     std::vector<bool> kept; ///< by NodeId: has the types of the source; empty: none
     std::vector<bool> storable; ///< by NodeId: a variable or constant that may be stored in the target type
-    const infer::ShapeMap *shapes = nullptr; ///< null: unknown
-    std::shared_ptr<const infer::ShapeMap> ownShapes; ///< of a body
+    const infer::ShapeMap *shapes = nullptr; ///< null: unknown, as those of bodies are
     TypedPlan plan;
     std::vector<rewrite::NodeNote> flowNotes; ///< of bodies that stay as they are
     std::vector<TypedFlow> flows; ///< in the order of the plan
@@ -77,8 +76,7 @@ struct TypedLevel
 /// The nest of a graph, nothing decided yet. `source`, `assignment` and what `settings` refers to must outlive it.
 /// fails: as convertTyped()
 Result<TypedLevel> makeLevels(const graph::Graph &source, const policy::Assignment &assignment,
-                              std::span<const infer::Variable> variables, const TypedSettings &settings,
-                              const Progress &progress);
+                              std::span<const infer::Variable> variables, const TypedSettings &settings);
 
 /// Decides all types of the nest by the rules alone, as one sweep from the inputs on would if bodies stood in the place of their nodes. What a loop carries has the type
 /// that its body makes of it from the second step on: float32 where one step makes that.

@@ -1,9 +1,9 @@
 #include "core/mixed/typed_plan.h"
 
+#include "core/dialect/calls.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/mixed/chosen_types.h"
-#include "core/mixed/hold/function_calls.h"
 #include "core/mixed/original_types.h"
 #include "core/mixed/resolve_values.h"
 
@@ -150,7 +150,7 @@ Result<void> Planner::decide(NodeId id)
 {
     const Request request = m_assignment.requested(id);
     const bool isAsked = request == Request::Target || request == Request::Fp32 || request == Request::Widest;
-    if (isControlFlow(m_source, id) && !(isAsked && isCall(m_source, id)))
+    if (isControlFlow(m_source, id) && !(isAsked && dialect::isCall(m_source, id)))
         return decideFlow(id);
     gather(id);
     if (m_settings.kept != nullptr && (*m_settings.kept)[id]) {
@@ -195,10 +195,8 @@ Result<void> Planner::decide(NodeId id)
 bool Planner::readsShapes(NodeId id)
 {
     std::optional<bool> &known = m_readsShapes[m_source.opOf(id)];
-    if (!known) {
-        const auto op = dialect::of(m_source).readKind(m_source.node(id));
-        known = op.ok() && op.value().is<ops::ShapeOf>();
-    }
+    if (!known)
+        known = readsShapeAlone(m_source, id);
     return *known;
 }
 
@@ -416,6 +414,12 @@ void numberPlan(const graph::Graph &source, const infer::NodeTypes &rules,
 bool isControlFlow(const graph::Graph &graph, graph::NodeId id)
 {
     return !graph.node(id).subgraphs.empty() && dialect::roleOf(graph, id) != dialect::NodeRole::Fused;
+}
+
+bool readsShapeAlone(const graph::Graph &graph, graph::NodeId id)
+{
+    const auto op = dialect::of(graph).readKind(graph.node(id));
+    return op.ok() && op.value().is<ops::ShapeOf>();
 }
 
 Result<TypedPlan> preparePlan(const graph::Graph &source, const infer::NodeTypes &rules,

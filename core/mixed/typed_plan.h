@@ -89,4 +89,7 @@ Result<void> decideTypes(const graph::Graph &source, const infer::NodeTypes &rul
 /// An operator that runs its bodies, unlike a fused one, which stands for its body.
 bool isControlFlow(const graph::Graph &graph, graph::NodeId id);
 
+/// The type of what the operator reads means nothing to it.
+bool readsShapeAlone(const graph::Graph &graph, graph::NodeId id);
+
 } // namespace halftone::mixed

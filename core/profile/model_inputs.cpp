@@ -1,6 +1,7 @@
 #include "core/profile/model_inputs.h"
 
 #include "core/dialect/dialect.h"
+#include "core/graph/traverse.h"
 #include "core/kernels/buffer.h"
 #include "core/profile/latency.h"
 #include "core/tensor/elements.h"
@@ -175,16 +176,6 @@ void repeatInto(std::span<const std::byte> from, std::span<std::byte> to)
         std::memcpy(to.data() + at, from.data(), std::min(from.size(), to.size() - at));
 }
 
-/// Positions of variables by their name.
-std::unordered_map<std::string_view, NodeId> variablesOf(const graph::Graph &graph)
-{
-    std::unordered_map<std::string_view, NodeId> variables;
-    for (NodeId id = 0; id < graph.nodeCount(); ++id)
-        if (graph.isVariable(id))
-            variables.emplace(graph.node(id).name, id);
-    return variables;
-}
-
 kernels::TensorDesc descOf(const infer::TypedModel &typed, NodeId variable)
 {
     return {typed.types.at(variable, 0), typed.shapes.byNode[variable][0]};
@@ -194,7 +185,7 @@ kernels::TensorDesc descOf(const infer::TypedModel &typed, NodeId variable)
 
 Result<void> takeInputs(infer::TypedModel &typed, const GivenInputs &given)
 {
-    const auto variables = variablesOf(typed.model.graph);
+    const auto variables = graph::variablesByName(typed.model.graph);
     for (const auto &[name, array] : given) {
         const auto found = variables.find(name);
         if (found == variables.end() || array.elementCount() == 0)
@@ -203,14 +194,11 @@ Result<void> takeInputs(infer::TypedModel &typed, const GivenInputs &given)
         if (desc.dtype == DType::Unknown || !desc.shape.isComplete() || array.dtype() == DType::Unknown)
             continue;
         HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc));
-        HALFTONE_TRY(const Tensor readable, kernels::readable(array));
-        std::vector<std::byte> converted(readable.elementCount() * tensor::sizeOf(desc.dtype));
-        if (readable.dtype() == desc.dtype)
-            std::ranges::copy(readable.bytes(), converted.begin());
-        else
-            tensor::convert(readable.dtype(), readable.bytes().data(), readable.elementCount(), desc.dtype,
-                            converted.data());
-        repeatInto(converted, {buffer.bytes, buffer.tensor.byteCount()});
+        Tensor values = array;
+        if (array.dtype() != desc.dtype) {
+            HALFTONE_TRY(values, kernels::converted(array, desc.dtype));
+        }
+        repeatInto(values.bytes(), {buffer.bytes, buffer.tensor.byteCount()});
         typed.fed.insert_or_assign(name, buffer.tensor);
     }
     return {};
@@ -239,7 +227,7 @@ Result<Tensor> guessedInput(const infer::TypedModel &typed, NodeId variable, Gue
 Result<void> feedPlan(kernels::LatencyPlan &plan, const infer::TypedModel &typed)
 {
     fillInputs(plan, 1);
-    const auto variables = variablesOf(typed.model.graph);
+    const auto variables = graph::variablesByName(typed.model.graph);
     std::vector<std::size_t> guesses;
     for (std::size_t k = 0; k < plan.inputs().size(); ++k) {
         const kernels::PlanPort &port = plan.inputs()[k];

@@ -179,9 +179,14 @@ private:
 Result<SessionFile> readSession(const std::string &path)
 {
     HALFTONE_TRY(const auto mapped, MappedFile::open(path));
-    auto session = parseSession(mapped->text(), fs::absolute(path).parent_path().string());
+    return readSession(*mapped);
+}
+
+Result<SessionFile> readSession(const MappedFile &file)
+{
+    auto session = parseSession(file.text(), fs::absolute(file.path()).parent_path().string());
     if (!session.ok())
-        return inFile(std::move(session).error(), path);
+        return inFile(std::move(session).error(), file.path());
     return session;
 }
 

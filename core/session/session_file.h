@@ -59,6 +59,7 @@ struct SessionFile
 
 /// fails: BadInput with the JSON path of what does not fit, the file's name in every case.
 Result<SessionFile> readSession(const std::string &path);
+Result<SessionFile> readSession(const MappedFile &file);
 /// Writes it whole or not at all. Gives the contentHash() of the file.
 Result<std::uint64_t> writeSession(const SessionFile &session, const std::string &path);
 

@@ -1,5 +1,6 @@
 #include "core/translate/node_writer.h"
 
+#include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/onnx/attribute_list.h"
 #include "core/dialect/onnx/element_type.h"
@@ -113,9 +114,7 @@ Value NodeWriter::add(std::string_view op, const Values &inputs, graph::Attribut
                       std::size_t outputs)
 {
     NodeDef def{std::string(op), {}, std::move(attributes), {}};
-    std::string kind(op);
-    std::ranges::transform(kind, kind.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-    def.name = m_draft.unique(m_node.name + '_' + kind);
+    def.name = m_draft.unique(m_node.name + '_' + lowerCase(op));
     def.outputs.push_back(def.name);
     for (std::size_t k = 1; k < outputs; ++k)
         def.outputs.push_back(m_draft.unique(def.name + '_' + std::to_string(k)));

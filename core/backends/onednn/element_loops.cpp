@@ -229,8 +229,8 @@ private:
     std::unique_ptr<kernels::Kernel> m_fallback;
 };
 
-/// A softmax along the last axis of which oneDNN makes one element NaN where ONNX has a whole line so: an infinite one, one that is none, or
-/// one of nothing but negative infinities.
+/// A softmax along the last axis of which oneDNN makes one element NaN where ONNX has the whole line so: lines with an infinity or a NaN, or of
+/// negative infinities alone.
 class NaNLines final : public kernels::Kernel
 {
 public:

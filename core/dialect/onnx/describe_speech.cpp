@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "core/dialect/onnx/operator_rows.h"
 
 #include <array>
@@ -46,8 +47,7 @@ std::vector<Function> readFunctions(NodeReader &in, std::vector<std::string> nam
     auto beta = betas.begin();
     std::vector<Function> functions;
     for (std::string &name : names) {
-        std::ranges::transform(name, name.begin(),
-                               [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+        name = lowerCase(name);
         const auto row = std::ranges::find(kFunctions, std::string_view(name), &FunctionRow::name);
         if (row == kFunctions.end()) {
             in.fail("activations", name, "a function that recurrent layers know");

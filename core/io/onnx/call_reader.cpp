@@ -1,6 +1,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/dialect/onnx/operator_rows.h"
+#include "core/io/onnx/domains.h"
 #include "core/io/onnx/graph_reader.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef
     // An operator of the opset has a body where no struct says what it computes.
     if (found.function == nullptr || (isKnown && (!found.isBuiltIn || names::findRow(def.op) != nullptr)))
         return {};
-    const std::int64_t opset = opsetOf(*found.function);
+    const std::int64_t opset = importedOpset(found.function->opset_import());
     if (opset > names::kNewestOpset || opset < 0)
         return badInput(where, "a function of opset " + std::to_string(opset),
                         "at most " + std::to_string(names::kNewestOpset));
@@ -41,7 +42,7 @@ Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef
     context.dialect = opset == 0 ? m_context.dialect : &names::onnxDialect(static_cast<int>(opset));
     context.domains = m_context.domains;
     for (const auto &import : found.function->opset_import())
-        context.domains.insert(import.domain().empty() ? "ai.onnx" : import.domain());
+        context.domains.insert(domainOf(import.domain()));
     context.functions = m_context.functions;
     context.budget = m_context.budget;
     context.depth = m_context.depth + 1;

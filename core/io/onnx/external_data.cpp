@@ -87,10 +87,7 @@ Result<void> checkSum(Source &source, const Place &place, const MappedFile &file
     std::string &digest = source.digests[place.location];
     if (digest.empty())
         digest = sha1(file.bytes());
-    std::string said = place.checksum;
-    std::ranges::transform(said, said.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (said == digest)
+    if (lowerCase(place.checksum) == digest)
         return {};
     return badInput(where,
                     "external data at \"" + printable(place.location, 100) + "\" with the SHA-1 " + digest,

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/io/onnx/built_in_functions.h"
+#include "core/io/onnx/domains.h"
 #include "core/io/onnx/nested_names.h"
 
 #include <algorithm>
@@ -12,11 +13,6 @@ namespace {
 
 constexpr int kDeepest = 64; ///< calls in calls
 constexpr std::size_t kShown = 80;
-
-std::string domainOf(const std::string &written)
-{
-    return written.empty() ? std::string("ai.onnx") : written;
-}
 
 /// What the values of a function are called in the graph that its nodes are put into.
 struct Names
@@ -206,7 +202,9 @@ private:
         // Those of the built-in ones that the function's own opset may know are left to the reader.
         const bool isCall = inner.function != nullptr && (!inner.isBuiltIn || caller.isBuiltIn)
             && !(inner.isBuiltIn && node.domain().empty());
-        if (isCall && !holdsGraph(node) && opsetOf(*inner.function) == opsetOf(*caller.function))
+        if (isCall && !holdsGraph(node)
+            && importedOpset(inner.function->opset_import())
+                == importedOpset(caller.function->opset_import()))
             return putCall(inner, node, depth + 1);
         m_to.add_node()->Swap(&node);
         return true;
@@ -391,15 +389,6 @@ Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, c
     HALFTONE_TRY(const bool fits, Expansion(functions, budget, *body).put(found, call, names, 0));
     prefixNested(*body, *given + '/');
     return fits ? std::move(body) : std::move(none);
-}
-
-std::int64_t opsetOf(const ::onnx::FunctionProto &function)
-{
-    std::int64_t opset = 0;
-    for (const auto &import : function.opset_import())
-        if (domainOf(import.domain()) == "ai.onnx")
-            opset = std::max(opset, import.version());
-    return opset;
 }
 
 } // namespace halftone::io::onnx

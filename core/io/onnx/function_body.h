@@ -70,7 +70,4 @@ Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, c
 /// Does the function give no more than numbers in the place of what `call` gives (places of texts, scores without their labels)?
 bool onlyStandsFor(const Functions::Found &found, const ::onnx::NodeProto &call);
 
-/// The opset of ai.onnx that the function imports; 0: none.
-std::int64_t opsetOf(const ::onnx::FunctionProto &function);
-
 } // namespace halftone::io::onnx

@@ -7,6 +7,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/io/onnx/attribute_text.h"
+#include "core/io/onnx/domains.h"
 #include "core/io/onnx/sparse_values.h"
 #include "core/io/onnx/tensor_values.h"
 
@@ -278,7 +279,7 @@ Result<void> GraphReader::checkNode(const ::onnx::NodeProto &node, const std::st
 {
     if (node.op_type().empty())
         return badInput(where, "no operator", "its name");
-    const std::string domain = node.domain().empty() ? "ai.onnx" : node.domain();
+    const std::string domain = domainOf(node.domain());
     if (!m_context.domains.contains(domain))
         return badInput(where, "the domain \"" + shown(domain) + "\", which the model does not import",
                         "one of its opset_import");

@@ -9,6 +9,7 @@
 #include "core/dialect/onnx/raise_opset.h"
 #include "core/graph/traverse.h"
 #include "core/io/onnx/attribute_text.h"
+#include "core/io/onnx/domains.h"
 #include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/respelled_node.h"
@@ -115,10 +116,7 @@ tensor::DType GraphWriter::valueType(const graph::Entry &entry) const
 /// Is the graph of a newer opset than the file?
 bool GraphWriter::isRaised(const Source &source) const
 {
-    std::int64_t opset = 0;
-    for (const auto &import : source.model.opset_import())
-        if (import.domain().empty() || import.domain() == "ai.onnx")
-            opset = std::max(opset, import.version());
+    const std::int64_t opset = importedOpset(source.model.opset_import());
     return names::opsetOf(dialect::of(m_graph)) > opset && opset > 0;
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/io/onnx/domains.h"
 #include "core/io/onnx/function_body.h"
 #include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/graph_writer.h"
@@ -16,20 +17,6 @@ namespace {
 namespace names = dialect::onnx;
 using Attribute = ::onnx::AttributeProto;
 using graph::NodeDef;
-
-bool isMainDomain(const std::string &domain)
-{
-    return domain.empty() || domain == "ai.onnx";
-}
-
-std::int64_t mainOpsetOf(const ::onnx::ModelProto &model)
-{
-    std::int64_t opset = 0;
-    for (const auto &import : model.opset_import())
-        if (isMainDomain(import.domain()))
-            opset = std::max(opset, import.version());
-    return opset;
-}
 
 /// A function as a graph whose inputs and outputs have names and no types.
 ::onnx::GraphProto graphOf(const ::onnx::FunctionProto &function)
@@ -91,9 +78,9 @@ public:
         ReadContext context;
         context.source = source;
         context.dialect = &m_from;
-        context.domains.emplace("ai.onnx");
+        context.domains.emplace(kMainDomain);
         for (const auto &import : m_function.opset_import())
-            context.domains.insert(isMainDomain(import.domain()) ? "ai.onnx" : import.domain());
+            context.domains.insert(domainOf(import.domain()));
         context.functions = &none;
         context.budget = &noBodies;
         static const ::onnx::GraphProto kNothing;
@@ -179,11 +166,11 @@ void addConstants(const ::onnx::GraphProto &graph, ::onnx::FunctionProto &functi
 
 Result<void> raiseFunctions(const Source &source, int opset, ::onnx::ModelProto &model)
 {
-    const std::int64_t before = mainOpsetOf(source.model);
+    const std::int64_t before = importedOpset(source.model.opset_import());
     if (before == 0 || before >= opset)
         return {};
     for (auto &function : *model.mutable_functions()) {
-        const std::int64_t own = opsetOf(function);
+        const std::int64_t own = importedOpset(function.opset_import());
         if (own < 1 || own >= opset)
             continue;
         auto raised
@@ -199,7 +186,7 @@ Result<void> raiseFunctions(const Source &source, int opset, ::onnx::ModelProto 
         for (auto &node : *written.mutable_node())
             function.add_node()->Swap(&node);
         for (auto &import : *function.mutable_opset_import())
-            if (isMainDomain(import.domain()))
+            if (domainOf(import.domain()) == kMainDomain)
                 import.set_version(opset);
     }
     return {};

@@ -2,6 +2,7 @@
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/io/onnx/domains.h"
 #include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/onnx_file.h"
 #include "core/io/onnx/wire.h"
@@ -16,12 +17,6 @@ namespace {
 namespace names = dialect::onnx;
 
 constexpr std::int64_t kNewestIr = 13;
-constexpr std::string_view kMainDomain = "ai.onnx";
-
-std::string domainOf(const std::string &written)
-{
-    return written.empty() ? std::string(kMainDomain) : written;
-}
 
 Result<std::shared_ptr<Source>> parse(const std::shared_ptr<const MappedFile> &file)
 {

@@ -1,5 +1,6 @@
 #include "core/dialect/dialect.h"
 #include "core/dialect/onnx/onnx_dialect.h"
+#include "core/io/onnx/domains.h"
 #include "core/io/onnx/function_body.h"
 #include "core/io/onnx/graph_writer.h"
 #include "core/io/onnx/onnx_file.h"
@@ -118,7 +119,7 @@ void writeHeader(const GraphData *data, const graph::Graph &graph, ::onnx::Model
     // The opset of the graph's dialect is what its nodes are those of now.
     const int opset = dialect::onnx::opsetOf(dialect::of(graph));
     for (auto &import : *model.mutable_opset_import()) {
-        if ((!import.domain().empty() && import.domain() != "ai.onnx") || import.version() >= opset)
+        if (onnx::domainOf(import.domain()) != onnx::kMainDomain || import.version() >= opset)
             continue;
         import.set_version(opset);
         model.set_ir_version(std::max(model.ir_version(), irVersionOf(opset)));

@@ -1,6 +1,7 @@
 #include "core/io/pictures/picture.h"
 
 #include "core/base/mapped_file.h"
+#include "core/base/text.h"
 #include "core/io/pictures/jpeg.h"
 #include "core/io/pictures/png_size.h"
 
@@ -17,13 +18,6 @@ namespace halftone::io {
 namespace {
 
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;
-
-std::string lowered(std::string text)
-{
-    std::ranges::transform(text, text.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return text;
-}
 
 Error notAPicture(const std::string &path, std::string found)
 {
@@ -85,7 +79,7 @@ Result<std::vector<std::string>> picturesIn(const std::string &folder)
     std::vector<std::string> names;
     for (std::filesystem::directory_iterator at(folder, failure), end; !failure && at != end;
          at.increment(failure)) {
-        const std::string ending = lowered(at->path().extension().string());
+        const std::string ending = lowerCase(at->path().extension().string());
         if (std::ranges::find(kEndings, ending) != kEndings.end())
             names.push_back(at->path().filename().string());
     }

@@ -1,7 +1,9 @@
 #include "core/mixed/hold/function_calls.h"
 
 #include "core/base/text.h"
+#include "core/dialect/calls.h"
 #include "core/dialect/dialect.h"
+#include "core/rewrite/nested_conversions.h"
 
 #include <algorithm>
 #include <set>
@@ -19,17 +21,14 @@ struct KeptCalls
     std::set<std::string> operators;
 };
 
-void collectKept(const graph::Graph &source, const rewrite::Conversion &conversion, KeptCalls &kept)
+void addKept(const graph::Graph &source, const rewrite::Conversion &conversion, KeptCalls &kept)
 {
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (source.node(id).subgraphs.empty() || conversion.precisionOf(id) != tensor::DType::F32
-            || !isCall(source, id))
+        if (conversion.precisionOf(id) != tensor::DType::F32 || !dialect::isCall(source, id))
             continue;
         kept.nodes.push_back(source.node(id).name);
         kept.operators.insert(source.node(id).op);
     }
-    for (const rewrite::ConvertedBody &body : conversion.bodies)
-        collectKept(*source.node(body.node).subgraphs[body.body], body.conversion, kept);
 }
 
 void collectOperators(const graph::Graph &graph, std::set<std::string_view> &operators)
@@ -42,19 +41,11 @@ void collectOperators(const graph::Graph &graph, std::set<std::string_view> &ope
 
 } // namespace
 
-bool isCall(const graph::Graph &graph, NodeId id)
-{
-    if (graph.node(id).subgraphs.size() != 1)
-        return false;
-    const auto op = dialect::of(graph).read(graph.node(id));
-    const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
-    return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
-}
-
 std::optional<policy::Warning> keptCalls(const graph::Graph &source, const rewrite::Conversion &conversion)
 {
     KeptCalls kept;
-    collectKept(source, conversion, kept);
+    rewrite::forConversions(source, conversion,
+                            [&kept](const graph::Graph &of, const auto &made) { addKept(of, made, kept); });
     if (kept.nodes.empty())
         return std::nullopt;
     const bool isOne = kept.nodes.size() == 1;

@@ -10,9 +10,6 @@
 /// Calls: nodes that a function of the model computes, or one that operators of other domains are said by.
 namespace halftone::mixed {
 
-/// Runs its one body once.
-bool isCall(const graph::Graph &graph, graph::NodeId id);
-
 /// Of calls that stay in float32, in bodies of control flow too: one warning for all of them (core/mixed/RULES.md, M-calls).
 std::optional<policy::Warning> keptCalls(const graph::Graph &source, const rewrite::Conversion &conversion);
 

@@ -1,6 +1,7 @@
 #include "core/mixed/hold/hold_positions.h"
 
 #include "core/base/text.h"
+#include "core/rewrite/nested_conversions.h"
 
 #include <algorithm>
 #include <set>
@@ -18,7 +19,7 @@ std::string quoted(const PositionPaths::End &end)
     return end.op + " \"" + end.name + '"';
 }
 
-/// Operators that were to stay exact and are not, in a graph and its bodies.
+/// Operators that were to stay exact and are not.
 struct Lowered
 {
     std::vector<std::string> nodes;
@@ -28,19 +29,18 @@ struct Lowered
 void addLowered(const graph::Graph &source, const PositionMap &map, const rewrite::Conversion &conversion,
                 Lowered &lowered)
 {
-    if (const auto paths = map.find(&source); paths != map.end()) {
-        std::set<std::uint32_t> ends;
-        for (const PositionPaths::Held &held : paths->second.held) {
-            const tensor::DType type = conversion.precisionOf(held.node);
-            if (!tensor::isHalf(type) && type != tensor::DType::I8)
-                continue;
-            lowered.nodes.push_back(source.node(held.node).name);
-            if (ends.insert(held.end).second)
-                lowered.ends.push_back(quoted(paths->second.ends[held.end]));
-        }
+    const auto paths = map.find(&source);
+    if (paths == map.end())
+        return;
+    std::set<std::uint32_t> ends;
+    for (const PositionPaths::Held &held : paths->second.held) {
+        const tensor::DType type = conversion.precisionOf(held.node);
+        if (!tensor::isHalf(type) && type != tensor::DType::I8)
+            continue;
+        lowered.nodes.push_back(source.node(held.node).name);
+        if (ends.insert(held.end).second)
+            lowered.ends.push_back(quoted(paths->second.ends[held.end]));
     }
-    for (const rewrite::ConvertedBody &body : conversion.bodies)
-        addLowered(*source.node(body.node).subgraphs[body.body], map, body.conversion, lowered);
 }
 
 } // namespace
@@ -69,7 +69,9 @@ std::optional<policy::Warning> loweredPositions(const graph::Graph &source, cons
                                                 const rewrite::Conversion &conversion)
 {
     Lowered lowered;
-    addLowered(source, map, conversion, lowered);
+    rewrite::forConversions(source, conversion, [&](const graph::Graph &of, const auto &made) {
+        addLowered(of, map, made, lowered);
+    });
     if (lowered.nodes.empty())
         return std::nullopt;
     const std::string count

@@ -314,12 +314,10 @@ void PositionSearch::followWaves(const ops::Operator &op, NodeId id)
 
 std::unique_ptr<PositionSearch> PositionSearch::searchOf(NodeId id, const infer::BoundBody &bound) const
 {
-    const auto inputs = m_graph.inputs(id);
-    std::vector<DType> types(bound.graph->nodeCount(), DType::Unknown);
-    for (const infer::BoundBody::Tie &tie : bound.ties)
-        types[tie.variable] = typeOf(inputs[tie.input]);
-    for (const infer::BoundBody::Given &given : bound.given)
-        types[given.variable] = given.isStep ? DType::I64 : DType::Bool;
+    std::vector<DType> handed;
+    for (const Entry &entry : m_graph.inputs(id))
+        handed.push_back(typeOf(entry));
+    const std::vector<DType> types = infer::handedTypes(bound, handed);
     auto known = infer::walkTypes(*bound.graph, {types, {}}, m_depth + 1);
     if (!known.ok())
         return nullptr;

@@ -9,8 +9,26 @@ namespace {
 using ops::BinaryKind;
 using ops::UnaryKind;
 
+bool roundsToWhole(UnaryKind kind)
+{
+    switch (kind) {
+    case UnaryKind::Ceil:
+    case UnaryKind::Floor:
+    case UnaryKind::Fix:
+    case UnaryKind::Rint:
+    case UnaryKind::Round:
+    case UnaryKind::RoundEven:
+    case UnaryKind::Trunc:
+        return true;
+    default:
+        return false;
+    }
+}
+
 Step stepOf(UnaryKind kind)
 {
+    if (roundsToWhole(kind))
+        return Step::Carries;
     switch (kind) {
     case UnaryKind::ZerosLike:
     case UnaryKind::OnesLike:
@@ -20,17 +38,11 @@ Step stepOf(UnaryKind kind)
     case UnaryKind::MakeLoss:
     case UnaryKind::Negative:
     case UnaryKind::Abs:
-    case UnaryKind::Ceil:
-    case UnaryKind::Floor:
-    case UnaryKind::Fix:
-    case UnaryKind::Rint:
-    case UnaryKind::Round:
-    case UnaryKind::RoundEven:
-    case UnaryKind::Trunc:
     case UnaryKind::Degrees:
     case UnaryKind::Radians:
         return Step::Carries;
     case UnaryKind::Sign:
+    case UnaryKind::SignOrNaN:
     case UnaryKind::Relu:
     case UnaryKind::Exp:
     case UnaryKind::Expm1:
@@ -118,17 +130,12 @@ constexpr Need kScale{Origin::Fixed, false};
 
 const Need *needOf(UnaryKind kind)
 {
+    if (roundsToWhole(kind))
+        return &kOfData;
     switch (kind) {
     case UnaryKind::Sin:
     case UnaryKind::Cos:
     case UnaryKind::Tan:
-    case UnaryKind::Ceil:
-    case UnaryKind::Floor:
-    case UnaryKind::Fix:
-    case UnaryKind::Rint:
-    case UnaryKind::Round:
-    case UnaryKind::RoundEven:
-    case UnaryKind::Trunc:
         return &kOfData;
     case UnaryKind::Exp:
     case UnaryKind::Expm1:

@@ -1,25 +1,14 @@
 #include "core/mixed/hold/tie_raised.h"
 
-#include "core/dialect/dialect.h"
 #include "core/dialect/raised_parts.h"
+#include "core/mixed/typed_plan.h"
 
 namespace halftone::mixed {
-namespace {
-
-/// What has no precision of its own.
-bool readsShape(const graph::Graph &graph, graph::NodeId id)
-{
-    const auto op = dialect::of(graph).readKind(graph.node(id));
-    return op.ok() && op.value().is<ops::ShapeOf>();
-}
-
-} // namespace
-
 void tieRaised(const graph::Graph &graph, policy::Assignment &assignment)
 {
     const std::vector<graph::NodeId> parts = dialect::raisedParts(graph);
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (parts[id] == id || readsShape(graph, id) || assignment.otherwise.contains(id)
+        if (parts[id] == id || readsShapeAlone(graph, id) || assignment.otherwise.contains(id)
             || policy::isChosen(assignment.nodes[id]))
             continue;
         const auto inFloat = assignment.otherwise.find(parts[id]);

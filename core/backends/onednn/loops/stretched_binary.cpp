@@ -1,6 +1,7 @@
 #include "core/backends/onednn/loops/stretched_binary.h"
 
 #include "core/base/vector_loops.h"
+#include "core/tensor/elements.h"
 #include "core/tensor/half_loops.h"
 
 #include <algorithm>
@@ -81,14 +82,6 @@ void combineRow(BinaryKind kind, RowSide a, RowSide b, std::size_t count, float 
     default:
         return runFastest<CombineRow<BinaryKind::Minimum>>(a, b, count, to);
     }
-}
-
-void widenAny(DType type, const std::byte *from, std::size_t count, float *to)
-{
-    if (type == DType::F32)
-        std::copy_n(reinterpret_cast<const float *>(from), count, to);
-    else
-        tensor::widenHalves(type, from, count, to);
 }
 
 /// Axes along which both sides go on as they would within the one behind are one.
@@ -232,12 +225,12 @@ private:
             if (type == DType::F32)
                 return {reinterpret_cast<const float *>(from), false};
             taken.from[side] = nullptr;
-            widenAny(type, from, block.count(), held);
+            tensor::widen(type, from, block.count(), held);
             return {held, false};
         }
         if (step == 0 && (block.rows == 1 || rowStep == 0)) {
             taken.from[side] = nullptr;
-            widenAny(type, from, 1, held);
+            tensor::widen(type, from, 1, held);
             return {held, true};
         }
         if (taken.from[side] == from && taken.counts[side] == block.count())
@@ -254,16 +247,16 @@ private:
     {
         const auto columns = static_cast<std::size_t>(count);
         if (step == 1)
-            return widenAny(type, from, columns, to);
+            return tensor::widen(type, from, columns, to);
         if (step == 0) {
             float one = 0;
-            widenAny(type, from, 1, &one);
+            tensor::widen(type, from, 1, &one);
             std::fill_n(to, columns, one);
             return;
         }
         const std::size_t bytes = static_cast<std::size_t>(step) * tensor::sizeOf(type);
         for (std::size_t k = 0; k < columns; ++k)
-            widenAny(type, from + k * bytes, 1, to + k);
+            tensor::widen(type, from + k * bytes, 1, to + k);
     }
 
     StretchedBinary m_operation;

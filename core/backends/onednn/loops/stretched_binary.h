@@ -19,7 +19,7 @@ struct StretchedAxis
     std::array<std::int64_t, 2> steps{};
 };
 
-/// One of the operations that stretched() knows on two tensors of float types, one element after the other.
+/// One of the operations of isStretchedKind() on two tensors of float types, one element after the other.
 struct StretchedBinary
 {
     ops::BinaryKind kind = ops::BinaryKind::Add;
