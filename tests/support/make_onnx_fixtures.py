@@ -335,11 +335,12 @@ def positions():
         n("TopK", ["y8", "k3"], ["k1", "k2"], "free_best"), n("Cast", ["k2"], ["k4"], "free_best_cast", to=T.FLOAT), n("Div", ["k4", "width"], ["k5"], "held_row"), n("Floor", ["k5"], ["y9"], "held_floor"),
         n("Equal", ["position", "end"], ["y10"], "held_equal"),
         n("Mul", ["r2", "limit"], ["g1"], "held_searched"), n("ArgMax", ["g1"], ["y12"], "held_place", axis=0), n("ArgMax", ["i3"], ["y13"], "free_place", axis=-1),
+        n("Mul", ["r2", "limit"], ["g2"], "held_signed"), n("Sign", ["g2"], ["g3"], "held_sign"), n("Sin", ["g3"], ["y14"], "held_sign_wave"),
         n("If", ["flag"], ["y11"], "free_choice", then_branch=then, else_branch=other),
     ]
     inputs = [value("position_ids", ["N", 6], T.INT64), value("mask", [6, 6], T.INT64), value("x", ["N", 6, 8]), value("time", ["N"]), value("ids", ["N", 4]), value("flag", [], T.BOOL)]
     outputs = [value("rope", ["N", 6, 8]), value("y2", ["N", 6, 8]), value("y3", ["N", 3]), value("y4", [6]), value("y5", ["N", 6, 6], T.BOOL), value("y6", ["N", 6, 6]), value("y7", ["N", 2, 4]), value("y8", ["N", 4]),
-               value("y9", ["N", 3]), value("y10", ["N", 1, 6], T.BOOL), value("y11", ["N", 1, 6]), value("y12", [1], T.INT64), value("y13", ["N", 1], T.INT64)]
+               value("y9", ["N", 3]), value("y10", ["N", 1, 6], T.BOOL), value("y11", ["N", 1, 6]), value("y12", [1], T.INT64), value("y13", ["N", 1], T.INT64), value("y14", [6])]
     return model(h.make_graph(nodes, "positions", inputs, outputs, [nh.from_array(a, k) for k, a in init.items()]))
 
 
