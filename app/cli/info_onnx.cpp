@@ -1,6 +1,7 @@
 #include "app/cli/info_onnx.h"
 
 #include "core/base/text.h"
+#include "core/dialect/calls.h"
 #include "core/dialect/dialect.h"
 #include "core/patterns/unit.h"
 #include "core/report/json_values.h"
@@ -21,15 +22,6 @@ struct Counts
     bool hasQoperators = false;
 };
 
-bool isCall(const graph::Graph &graph, const graph::NodeDef &node)
-{
-    if (node.subgraphs.empty())
-        return false;
-    const auto op = dialect::of(graph).read(node);
-    const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
-    return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
-}
-
 void count(const graph::Graph &graph, bool isBody, Counts &counts)
 {
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
@@ -38,7 +30,7 @@ void count(const graph::Graph &graph, bool isBody, Counts &counts)
         const graph::NodeDef &node = graph.node(id);
         ++(isBody ? counts.bodyNodes : counts.mainNodes);
         ++counts.operators[node.op];
-        const bool isFunction = isCall(graph, node);
+        const bool isFunction = dialect::isCall(graph, id);
         if (dialect::of(graph).findOp(node.op) == nullptr && !isFunction)
             counts.unknown.insert(node.op);
         counts.hasQdq = counts.hasQdq || node.op.ends_with("uantizeLinear");

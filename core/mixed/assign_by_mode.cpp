@@ -2,7 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/mixed/tvm_class.h"
-#include "core/mixed/typed_plan.h"
+#include "core/ops/operator.h"
 
 #include <map>
 #include <optional>
@@ -31,7 +31,7 @@ std::uint32_t addEntry(policy::Assignment &assignment, std::string text)
 bool hasNoPrecision(const graph::Graph &graph, NodeId id)
 {
     const auto op = dialect::of(graph).readKind(graph.node(id));
-    return readsShapeAlone(graph, id) || (op.ok() && op.value().is<ops::Cast>());
+    return op.ok() && (op.value().is<ops::ShapeOf>() || op.value().is<ops::Cast>());
 }
 
 /// Control flow and casts have no precision of their own, and what is coded stays so.

@@ -11,6 +11,7 @@
 #include "core/profile/latency.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>

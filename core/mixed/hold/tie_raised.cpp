@@ -4,6 +4,7 @@
 #include "core/mixed/typed_plan.h"
 
 namespace halftone::mixed {
+
 void tieRaised(const graph::Graph &graph, policy::Assignment &assignment)
 {
     const std::vector<graph::NodeId> parts = dialect::raisedParts(graph);
