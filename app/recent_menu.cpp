@@ -17,7 +17,7 @@ void RecentMenu::fill()
     clear();
     const QStringList files = recentFiles();
     for (int i = 0; i < files.size(); ++i) {
-        const QString path = files[i];
+        const QString &path = files[i];
         QAction *const action = addAction(widgets::shownName(path));
         action->setShortcut(QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + i)));
         action->setToolTip(widgets::shownPath(path));

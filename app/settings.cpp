@@ -143,7 +143,7 @@ void applyTheme(Theme theme)
 
 QString journalFolder()
 {
-    const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation)
+    QString folder = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation)
         + QStringLiteral("/journals");
     QDir().mkpath(folder);
     return folder;

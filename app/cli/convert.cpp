@@ -50,6 +50,7 @@ std::string operatorsByPrecision(const graph::Graph &source, const ConvertedMode
         }
         std::ranges::sort(byCount, std::greater());
         std::vector<std::string> texts;
+        texts.reserve(byCount.size());
         for (const auto &[count, op] : byCount)
             texts.push_back(printable(op) + ' ' + std::to_string(count));
         table.add({precision, std::to_string(total), joined(texts, 6)});

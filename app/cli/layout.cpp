@@ -5,6 +5,7 @@
 #include "core/layout/first_view.h"
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 namespace halftone::cli {
@@ -59,7 +60,7 @@ Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const
 void printPicture(const graph::Graph &graph, const layout::BlockTree &tree, const layout::Picture &picture,
                   double seconds)
 {
-    const auto whole = [](double value) { return std::to_string(static_cast<long long>(value + 0.5)); };
+    const auto whole = [](double value) { return std::to_string(std::llround(value)); };
     Table table({"name", "operators", "x", "y", "width", "height"});
     for (const layout::PlacedItem &placed : picture.items) {
         const std::string indent(2 * static_cast<std::size_t>(placed.depth), ' ');

@@ -230,8 +230,8 @@ Result<AtomicFile> createOutput(const std::string &path, const LoadedModel &sour
 
 Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
 {
-    Result<void> written;
     for (const FilePiece &piece : pieces) {
+        Result<void> written;
         piece.inPieces([&](std::span<const std::byte> bytes) {
             written = file.write(bytes);
             return written.ok();

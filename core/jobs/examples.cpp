@@ -7,6 +7,7 @@
 #include "core/io/pictures/picture.h"
 #include "core/io/pictures/preprocess.h"
 #include "core/jobs/fixed_batch.h"
+#include "core/kernels/buffer.h"
 #include "core/kernels/join.h"
 
 #include <algorithm>

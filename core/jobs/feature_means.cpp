@@ -59,7 +59,7 @@ public:
         const ValueCodes codes(isKnown ? range->second : quantize::QuantizedRange{}, m_codes,
                                m_inPairs && isKnown);
         const std::vector<float> values = value.values<float>();
-        for (std::size_t at = 0; at < count; at += inner) {
+        for (std::size_t at = 0, feature = 0; at < count; at += inner, feature = (feature + 1) % features) {
             double real = 0;
             double coded = 0;
             for (std::size_t i = at; i < at + inner; ++i) {
@@ -67,8 +67,8 @@ public:
                 real += double{x};
                 coded += codes.decoded(x);
             }
-            wanted.real[at / inner % features] += real;
-            wanted.coded[at / inner % features] += coded;
+            wanted.real[feature] += real;
+            wanted.coded[feature] += coded;
         }
         wanted.places += count / features;
     }

@@ -242,7 +242,7 @@ Result<void> feedPlan(kernels::LatencyPlan &plan, const infer::TypedModel &typed
     }
     if (guesses.empty())
         return {};
-    const auto ran = plan.run();
+    auto ran = plan.run();
     if (ran.ok() || ran.error().code != Errc::BadInput)
         return ran;
     for (const std::size_t k : guesses)

@@ -188,7 +188,7 @@ bool needsTrace(const infer::TypedModel &typed)
 Result<void> trace(infer::TypedModel &typed, const Progress &progress, const interpret::RunLimits &limits)
 {
     const infer::TypedModel before = typed;
-    const auto traced = Tracer(typed, Guess::Legal, limits).run(progress);
+    auto traced = Tracer(typed, Guess::Legal, limits).run(progress);
     if (traced.ok() || traced.error().code != Errc::BadInput)
         return traced;
     typed = before; // what integers may be was guessed wrong: 0 is a place that every table has

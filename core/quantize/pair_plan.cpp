@@ -319,18 +319,17 @@ private:
             std::vector<NodeId> rows;
             bool isShared = true;
             for (const NodeId reader : m_readers[table]) {
-                if (reader == kHead) {
-                    isShared = false;
-                } else if (isConstant({reader, 0, 0})) { // with its axes swapped
+                const bool isNode = reader != kHead;
+                if (isNode && isConstant({reader, 0, 0})) { // with its axes swapped
                     const auto turned = productOfWeights(reader);
                     isShared = isShared && turned;
                     product = turned ? std::min(product.value_or(*turned), *turned) : product;
-                } else if (isProduct(reader)) {
+                } else if (isNode && isProduct(reader)) {
                     isShared = isShared && !m_plan.products.at(reader).norm
                         && m_graph.inputs(reader)[m_plan.products.at(reader).form.factors[1]].node == table
                         && !isConstant(m_graph.inputs(reader)[m_plan.products.at(reader).form.factors[0]]);
                     product = std::min(product.value_or(reader), reader);
-                } else if (takesRows(reader) && whyExcluded(reader).empty()) {
+                } else if (isNode && takesRows(reader) && whyExcluded(reader).empty()) {
                     rows.push_back(reader);
                 } else {
                     isShared = false;

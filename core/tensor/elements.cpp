@@ -105,11 +105,17 @@ std::uint16_t toHalf(Real value, DType type)
                                   : tensor::narrowDouble<tensor::BFloat16>(value);
 }
 
+/// With its sign: int8 is a number, not a character.
+template <class T>
+std::int64_t integerAt(const std::byte *elements, std::size_t i)
+{
+    return static_cast<std::int64_t>(load<T>(elements, i)); // NOLINT(bugprone-signed-char-misuse)
+}
+
 std::int64_t loadInteger(DType type, const std::byte *elements, std::size_t i)
 {
     std::int64_t value = 0;
-    withStored(type,
-               [&](auto stored) { value = static_cast<std::int64_t>(load<decltype(stored)>(elements, i)); });
+    withStored(type, [&](auto stored) { value = integerAt<decltype(stored)>(elements, i); });
     return value;
 }
 
@@ -237,7 +243,7 @@ std::vector<std::int64_t> integers(DType type, const std::byte *elements, std::s
     if (isInteger(type)) {
         withStored(type, [&](auto stored) { // which is asked once: models hold long lists of places
             for (std::size_t i = 0; i < count; ++i)
-                values[i] = static_cast<std::int64_t>(load<decltype(stored)>(elements, i));
+                values[i] = integerAt<decltype(stored)>(elements, i);
         });
         return values;
     }

@@ -132,7 +132,7 @@ Operator col2Im(NodeReader &in)
     op.imageShape = in.integersAt(1);
     op.kernel = in.integersAt(2);
     const std::size_t axes = op.imageShape.size();
-    const auto orOnes = [axes](ops::Dims values, std::int64_t one) {
+    const auto orOnes = [axes](const ops::Dims &values, std::int64_t one) {
         return values.empty() ? ops::Dims(axes, one) : values;
     };
     op.stride = orOnes(in.integers("strides"), 1);

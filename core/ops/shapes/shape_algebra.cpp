@@ -19,7 +19,7 @@ DimList withLast(DimList batch, std::initializer_list<Dim> last)
 }
 
 /// One number for each matrix.
-DimList numbers(const LinearAlgebra &op, DimList batch)
+DimList numbers(const LinearAlgebra &op, const DimList &batch)
 {
     return batch.empty() && op.atLeastRank1 ? DimList{1} : batch;
 }
