@@ -159,7 +159,7 @@ Result<void> infer(const LinearAlgebra &op, ShapeSlots &slots)
     const Dim rows = batch.back();
     batch.pop_back();
     if (op.kind == Kind::LogDiagonalSum)
-        return slots.setOutput(0, numbers(op, std::move(batch)));
+        return slots.setOutput(0, numbers(op, batch));
     if (op.kind == Kind::Symmetric || op.kind == Kind::LowerOrthogonal)
         return inferRectangular(op, slots, batch, rows, columns);
     HALFTONE_TRY(const Dim side, sideOf(slots, 0, rows, columns));
