@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kVersion = "2"; ///< another one where the same input gives other figures
+constexpr std::string_view kBasisVersion = "2"; ///< another one where the same input gives other figures
 
 std::string traceOf(const fs::path &file)
 {
@@ -80,13 +80,14 @@ std::string comparisonBasis(const jobs::CompareOptions &options, const std::stri
         std::ranges::copy(tracesOf(data.targets), std::back_inserter(lines));
     if (data.metric)
         lines.emplace_back(jobs::nameOf(*data.metric));
-    return std::string(kVersion) + "; data " + hashOf(lines) + "; examples " + std::to_string(data.examples)
-        + "; " + deviceOf(options.backend) + "; threads " + std::to_string(options.threads);
+    return std::string(kBasisVersion) + "; data " + hashOf(lines) + "; examples "
+        + std::to_string(data.examples) + "; " + deviceOf(options.backend) + "; threads "
+        + std::to_string(options.threads);
 }
 
 std::string latencyBasis(const LatencyOptions &options)
 {
-    return std::string(kVersion) + "; " + deviceOf(options.backend) + "; threads "
+    return std::string(kBasisVersion) + "; " + deviceOf(options.backend) + "; threads "
         + std::to_string(options.threads) + "; runs " + std::to_string(options.settings.repeats);
 }
 

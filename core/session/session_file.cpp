@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = OrderedJson;
 
-constexpr int kVersion = 1;
+constexpr int kFormatVersion = 1;
 
 std::string relativeTo(const fs::path &folder, const std::string &path)
 {
@@ -45,7 +45,7 @@ std::string hex(std::uint64_t value)
 }
 
 /// Takes values out of the parsed text; the first one that does not fit is the error.
-class Reader
+class SessionReader
 {
 public:
     const Json *member(const Json &object, const char *key, const std::string &path, bool needed = true)
@@ -196,11 +196,12 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
     const Json root = Json::parse(text, nullptr, false);
     if (root.is_discarded())
         return badInput({}, "no JSON", "a session file");
-    Reader reader;
+    SessionReader reader;
     SessionFile session;
     const std::size_t version = reader.number(root, "halftone", {});
-    if (!reader.error && version != kVersion)
-        reader.refuse("halftone", "format version " + std::to_string(version), std::to_string(kVersion));
+    if (!reader.error && version != kFormatVersion)
+        reader.refuse("halftone", "format version " + std::to_string(version),
+                      std::to_string(kFormatVersion));
     if (const Json *const model = reader.error ? nullptr : reader.member(root, "model", {})) {
         session.modelPath = absoluteIn(folder, reader.path(*model, "symbol", "model"));
         session.paramsPath = absoluteIn(folder, reader.path(*model, "params", "model", false));
@@ -241,7 +242,7 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
 std::string sessionText(const SessionFile &session, const std::string &folderPath, bool oneLine)
 {
     const fs::path folder = folderPath;
-    Json root{{"halftone", kVersion}, {"model", Json::object()}};
+    Json root{{"halftone", kFormatVersion}, {"model", Json::object()}};
     putPath(root["model"], "symbol", relativeTo(folder, session.modelPath));
     if (!session.paramsPath.empty())
         putPath(root["model"], "params", relativeTo(folder, session.paramsPath));

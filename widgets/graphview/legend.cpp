@@ -12,8 +12,8 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr int kMargin = 4;
-constexpr int kPadding = 8;
+constexpr int kLegendMargin = 4;
+constexpr int kLegendPadding = 8;
 
 QString typeName(tensor::DType type)
 {
@@ -180,7 +180,7 @@ int Legend::putDiamonds(QPainter *painter, int left, const Tones &tones) const
 int Legend::putPrecisions(QPainter *painter, const Tones &tones, bool isShort) const
 {
     const int space = fontMetrics().horizontalAdvance(QLatin1Char(' '));
-    int at = kPadding;
+    int at = kLegendPadding;
     for (const Row &row : m_rows) {
         at = putBadge(painter, at, row.type, tones) + space;
         const QString count = QString::number(row.count);
@@ -192,17 +192,17 @@ int Legend::putPrecisions(QPainter *painter, const Tones &tones, bool isShort) c
         at = putText(painter, at, isShort ? QString::number(*m_casts) : castsText(), tones.text())
             + partGap();
     }
-    return at - partGap() + kPadding;
+    return at - partGap() + kLegendPadding;
 }
 
 int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
 {
     if (!m_hasFigures)
-        return putText(painter, kPadding, missing(m_colourBy), tones.text()) + kPadding;
+        return putText(painter, kLegendPadding, missing(m_colourBy), tones.text()) + kLegendPadding;
     const auto endText
         = [this](double value) { return figureText(m_colourBy, value).remove(QStringLiteral("\u2264 ")); };
     const int space = 2 * fontMetrics().horizontalAdvance(QLatin1Char(' '));
-    int at = kPadding;
+    int at = kLegendPadding;
     if (!isShort)
         at = putText(painter, at, scaleTitle(m_colourBy, m_target), tones.text()) + partGap();
     at = putText(painter, at, endText(m_low), tones.text()) + space;
@@ -216,7 +216,7 @@ int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
     at = putText(painter, static_cast<int>(bar.right()) + space, endText(m_high), tones.text());
     if (m_isStale)
         at = putText(painter, at + partGap(), tr("of an earlier state"), tones.secondText());
-    return at + kPadding;
+    return at + kLegendPadding;
 }
 
 int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
@@ -229,11 +229,11 @@ int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
 void Legend::place()
 {
     const Tones tones(palette());
-    const int room = m_canvas->width() - 2 * kMargin;
+    const int room = m_canvas->width() - 2 * kLegendMargin;
     const int whole = put(nullptr, tones, false);
     m_isShort = whole > room;
     const int height = lineHeight() + 4;
-    setGeometry(kMargin, m_canvas->height() - height - kMargin,
+    setGeometry(kLegendMargin, m_canvas->height() - height - kLegendMargin,
                 std::min(room, m_isShort ? put(nullptr, tones, true) : whole), height);
 }
 
