@@ -66,8 +66,6 @@ Document::Document(Session session)
 Result<std::unique_ptr<Document>> Document::open(const std::string &path, const io::LoadOptions &options)
 {
     HALFTONE_TRY(Session session, Session::open(path, options));
-    if (session.source().modelPath.empty())
-        return inFile(badInput({}, "parameters without a network", "a model: NAME-symbol.json"), path);
     std::unique_ptr<Document> document(new Document(std::move(session)));
     HALFTONE_CHECK(document->inferShapes());
     return document;

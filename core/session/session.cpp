@@ -137,7 +137,9 @@ Result<rewrite::Rewritten> Session::restoreParameters(const graph::Model &model,
                                                       const std::string &paramsPath,
                                                       const Progress &progress) const
 {
-    HALFTONE_TRY(const io::LoadedModel original, io::loadModel(paramsPath));
+    io::LoadOptions options;
+    options.takesParametersAlone = true;
+    HALFTONE_TRY(const io::LoadedModel original, io::loadModel(paramsPath, options));
     auto restored = rewrite::restoreParameters(model, original.model, progress);
     if (!restored.ok())
         return inFile(std::move(restored).error(), paramsPath);
