@@ -97,6 +97,8 @@ std::map<std::pair<graph::NodeId, std::uint32_t>, const rewrite::InsertedCast *>
 castReads(const Snapshot &snapshot)
 {
     std::map<std::pair<graph::NodeId, std::uint32_t>, const rewrite::InsertedCast *> reads;
+    if (!snapshot.converted)
+        return reads;
     for (const rewrite::InsertedCast &cast : snapshot.converted->conversion.casts)
         for (const rewrite::Reader &reader : cast.readers)
             reads.emplace(std::pair(reader.node, reader.input), &cast);

@@ -102,7 +102,7 @@ QWidget *CalibrationPanel::buildTable()
     m_view = new QTableView(side);
     m_view->setModel(m_proxy);
     m_delegate = new TensorDelegate(this);
-    followNames(
+    new NameFollower(
         m_view, m_model, TensorTableModel::Name,
         [this](ShortNames names) {
             m_freeWidth->setLongest(names.longest());

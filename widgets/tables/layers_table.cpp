@@ -100,7 +100,7 @@ void LayersTable::build()
     connect(save, &QToolButton::clicked, this, &LayersTable::exportCsv);
 
     m_view->setModel(m_proxy);
-    followNames(m_view, m_model, LayerTableModel::Name, [this](ShortNames names) {
+    new NameFollower(m_view, m_model, LayerTableModel::Name, [this](ShortNames names) {
         m_freeWidth->setLongest(names.longest());
         m_delegate->setNames(std::move(names));
     });

@@ -1,6 +1,5 @@
 #include "tests/widgets/models/calibrated_sample.h"
 #include "widgets/inspector/inspector_panel.h"
-#include "widgets/models/source_types.h"
 
 #include <QLatin1Char>
 #include <QRegularExpression>
@@ -25,7 +24,7 @@ private:
     graph::NodeId node(const char *name) const { return test::nodeNamed(snapshot().graph(), name); }
     Details detailsOf(const char *name) const
     {
-        return describeNode(snapshot(), m_controller.figures(), sourceTypes(snapshot()), node(name));
+        return describeNode(snapshot(), m_controller.figures(), node(name));
     }
     static const DetailRow *row(const Details &details, const QString &section, const QString &label)
     {
@@ -92,8 +91,7 @@ private Q_SLOTS:
         for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
             if (graph.isVariable(id))
                 continue;
-            const Details details
-                = describeNode(snapshot(), m_controller.figures(), sourceTypes(snapshot()), id);
+            const Details details = describeNode(snapshot(), m_controller.figures(), id);
             QVERIFY(value(details, "", "because") != QStringLiteral("(none)"));
         }
     }
