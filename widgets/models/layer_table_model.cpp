@@ -232,7 +232,7 @@ QVariant LayerTableModel::number(graph::NodeId node, int column) const
     case MixedUs:
         return time(figures.mixed);
     case Casts:
-        return static_cast<double>(state.casts);
+        return m_snapshot->converted ? QVariant(static_cast<double>(state.casts)) : QVariant();
     case BackendSqnr:
         return sqnr(figures.betweenBackends);
     case BackendRelativeL2:
@@ -278,6 +278,8 @@ QString LayerTableModel::text(graph::NodeId node, int column) const
         return plain(def.op);
     case Precision: {
         const QString from = shortType(m_snapshot->sourceTypes->at(node, 0));
+        if (!m_snapshot->converted)
+            return from;
         const QString to = shortType(m_snapshot->precisionOf(node));
         return from == to ? to : from + QStringLiteral(" \u2192 ") + to;
     }

@@ -10,6 +10,9 @@
 #include <QTextLayout>
 #include <QUrl>
 
+#include <algorithm>
+#include <optional>
+
 using namespace halftone;
 using namespace halftone::widgets;
 
@@ -166,6 +169,17 @@ private Q_SLOTS:
         QCOMPARE(details.subtitle, QStringLiteral("29 operators"));
         QCOMPARE(value(details, "Operators", "Convolution"), QStringLiteral("6"));
         QVERIFY(value(details, "", "casts").startsWith(QString::number(snapshot().castCount())));
+    }
+
+    void whatIsNotConvertedYetHasNoPrecisions()
+    {
+        const auto awaited
+            = session::Document::unconverted(m_controller.document()->request(), nullptr, std::nullopt);
+        const Details details = describeModel(*awaited, {});
+        QCOMPARE(value(details, "Operators", "Convolution"), QStringLiteral("6"));
+        QVERIFY(std::ranges::none_of(details.sections, [](const DetailSection &section) {
+            return section.title == QStringLiteral("Precision");
+        }));
     }
 
     void thePanelFollowsSelectionAndItsLinks()
