@@ -87,6 +87,10 @@ ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, co
 void ExportJob::askAndExport()
 {
     const SnapshotPtr snapshot = m_controller->snapshot();
+    if (snapshot->isAwaited()) {
+        Q_EMIT failed(tr("The model is still being converted."));
+        return;
+    }
     ExportDialog dialog(proposedPrefix(*snapshot), snapshot->source, m_window);
     dialog.setNote(whyParametersStay(*snapshot));
     if (hasInt8(*snapshot))

@@ -2,12 +2,11 @@
 
 #include "core/backends/backends.h"
 #include "core/base/fnv1a.h"
+#include "core/base/hex.h"
 #include "core/base/memory.h"
 #include "core/io/pictures/preprocess.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <vector>
 
@@ -53,9 +52,7 @@ std::string hashOf(const std::vector<std::string> &lines)
     Fnv1a hash;
     for (const std::string &line : lines)
         hash.add(line + '\n');
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return text.data();
+    return hexDigits(hash.value());
 }
 
 std::string deviceOf(std::string_view backend)

@@ -2,6 +2,7 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/fnv1a.h"
+#include "core/base/hex.h"
 #include "core/base/json.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
@@ -9,8 +10,6 @@
 #include "core/session/path_json.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 
@@ -35,13 +34,6 @@ std::string relativeTo(const fs::path &folder, const std::string &path)
 std::string absoluteIn(const fs::path &folder, const std::string &path)
 {
     return path.empty() ? path : (folder / path).lexically_normal().string();
-}
-
-std::string hex(std::uint64_t value)
-{
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
-    return text.data();
 }
 
 /// Takes values out of the parsed text; the first one that does not fit is the error.
@@ -247,9 +239,9 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
     if (!session.paramsPath.empty())
         putPath(root["model"], "params", relativeTo(folder, session.paramsPath));
     if (session.modelHash)
-        root["model"]["hash"] = hex(*session.modelHash);
+        root["model"]["hash"] = hexDigits(*session.modelHash);
     if (session.externalHash)
-        root["model"]["external_hash"] = hex(*session.externalHash);
+        root["model"]["external_hash"] = hexDigits(*session.externalHash);
     Json entries = Json::array();
     for (const HistoryEntry &entry : session.history.entries)
         entries.push_back({{"policy", Json::parse(policy::writePolicy(entry.policy))}, {"what", entry.what}});

@@ -89,10 +89,21 @@ QString Legend::castsText() const
     return m_casts == 1 ? tr("1 cast inserted") : tr("%1 casts inserted").arg(m_casts.value_or(0));
 }
 
-void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std::optional<std::size_t> casts)
+QString Legend::precisionsText() const
+{
+    QStringList parts;
+    for (const Row &row : m_rows)
+        parts << typeName(row.type) + ' ' + QString::number(row.count);
+    if (m_casts)
+        parts << castsText();
+    return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy,
+                  const session::Snapshot *converted)
 {
     m_colourBy = colourBy;
-    m_casts = casts;
+    m_casts = converted ? std::optional(converted->castCount()) : std::nullopt;
     m_castTypes = castTypesOf(scene, looks);
     m_rows.clear();
     std::array<std::size_t, kMixTypes.size()> counts{};
@@ -105,6 +116,10 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
             counts[m] += look.mix[m];
         m_isStale = m_isStale || (look.isStale && look.share >= 0);
     }
+    if (converted)
+        for (const auto &[type, operators] : converted->operatorsInBodies())
+            for (const auto &[op, count] : operators)
+                counts[mixIndex(type)] += count;
     for (std::size_t m = 0; m < counts.size(); ++m) {
         if (counts[m] > 0)
             m_rows.push_back({kMixTypes[m], counts[m]});
@@ -113,6 +128,7 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
     m_low = looks.low;
     m_high = looks.high;
     m_target = looks.target;
+    setAccessibleDescription(colourBy == ColourBy::Precision ? precisionsText() : QString());
     place();
     setVisible(true);
     update();

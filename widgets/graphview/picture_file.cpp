@@ -26,17 +26,17 @@ std::string hex(const QColor &colour)
     return colour.name().toStdString();
 }
 
-layout::SvgPattern svgPattern(Qt::BrushStyle pattern)
+BandPattern bandPattern(Qt::BrushStyle pattern)
 {
     switch (pattern) {
     case Qt::BDiagPattern:
-        return layout::SvgPattern::Diagonal;
+        return BandPattern::Diagonal;
     case Qt::Dense5Pattern:
-        return layout::SvgPattern::Dots;
+        return BandPattern::Dots;
     case Qt::DiagCrossPattern:
-        return layout::SvgPattern::CrossHatch;
+        return BandPattern::CrossHatch;
     default:
-        return layout::SvgPattern::Plain;
+        return BandPattern::None;
     }
 }
 
@@ -59,7 +59,7 @@ layout::SvgItem svgItem(const SceneItem &item, const ItemLook &look, ColourBy co
     }
     if (isNode)
         result.badge = tone.badge.toStdString();
-    result.pattern = svgPattern(tone.pattern);
+    result.pattern = bandPattern(tone.pattern);
     result.body = hex(item.isFrame ? tones.frame(item.depth) : isNode ? tone.body : tones.ground());
     result.border = hex(isNode ? tone.border : tones.line());
     if (isNode && colourBy != ColourBy::Precision && look.share >= 0) {

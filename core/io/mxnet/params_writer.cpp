@@ -101,9 +101,4 @@ Result<void> writeParams(std::span<const Array> arrays, const WriteBytes &write)
     return writeNames(arrays, write);
 }
 
-Result<void> writeParams(std::span<const Array> arrays, AtomicFile &file)
-{
-    return writeParams(arrays, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
-}
-
 } // namespace halftone::io
