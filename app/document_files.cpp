@@ -93,17 +93,17 @@ void DocumentFiles::open(const QString &path, const QString &params)
     const QString absolute = absoluteOf(path);
     if (!path.endsWith(u".halftone", Qt::CaseInsensitive)) {
         load(
-            [absolute, params]() -> Result<Loaded> {
+            [absolute, params](const Progress &progress) -> Result<Loaded> {
                 Loaded loaded;
                 HALFTONE_TRY(loaded.document,
-                             Document::open(pathBytes(absolute), loadOptions(pathBytes(params))));
+                             Document::open(pathBytes(absolute), loadOptions(pathBytes(params)), progress));
                 return loaded;
             },
             absolute);
         return;
     }
     load(
-        [absolute]() -> Result<Loaded> {
+        [absolute](const Progress &progress) -> Result<Loaded> {
             HALFTONE_TRY(const auto mapped, MappedFile::open(pathBytes(absolute)));
             HALFTONE_TRY(const SessionFile file, session::readSession(*mapped));
             Loaded loaded;
@@ -111,7 +111,8 @@ void DocumentFiles::open(const QString &path, const QString &params)
             loaded.sessionHash = session::contentHash(std::span(&mapped, 1));
             loaded.modelHash = file.modelHash;
             loaded.externalHash = file.externalHash;
-            HALFTONE_TRY(loaded.document, Document::open(file.modelPath, loadOptions(file.paramsPath)));
+            HALFTONE_TRY(loaded.document,
+                         Document::open(file.modelPath, loadOptions(file.paramsPath), progress));
             HALFTONE_TRY(const bool isSame, session::isModelOf(file, loaded.document->session().source()));
             if (!isSame)
                 loaded.warning = QObject::tr("The model has changed since this session was saved.");
@@ -134,9 +135,9 @@ void DocumentFiles::openSample(Sample sample)
         return;
     }
     load(
-        [model, isOnnx]() -> Result<Loaded> {
+        [model, isOnnx](const Progress &progress) -> Result<Loaded> {
             Loaded loaded;
-            HALFTONE_TRY(loaded.document, Document::open(pathBytes(model)));
+            HALFTONE_TRY(loaded.document, Document::open(pathBytes(model), {}, progress));
             const QString policyPath = samplePath(isOnnx ? QStringLiteral("onnx-all-float16.policy.json")
                                                          : QStringLiteral("all-float16.policy.json"));
             HALFTONE_TRY(const auto mapped, MappedFile::open(pathBytes(policyPath)));
@@ -153,7 +154,7 @@ void DocumentFiles::openSample(Sample sample)
 void DocumentFiles::recover(const QString &journalPath)
 {
     load(
-        [journalPath]() -> Result<Loaded> {
+        [journalPath](const Progress &progress) -> Result<Loaded> {
             HALFTONE_TRY(const session::Journal::Head head, session::Journal::read(pathBytes(journalPath)));
             Loaded loaded;
             loaded.modified = true;
@@ -164,7 +165,7 @@ void DocumentFiles::recover(const QString &journalPath)
             if (!head.lost.empty())
                 loaded.steps = std::max<std::size_t>(head.steps, 1); // of which other data may be one
             HALFTONE_TRY(loaded.document,
-                         Document::open(head.state.modelPath, loadOptions(head.state.paramsPath)));
+                         Document::open(head.state.modelPath, loadOptions(head.state.paramsPath), progress));
             loaded.document->setHistory(head.state.history);
             loaded.data = head.state.data;
             loaded.view = head.state.view;
@@ -177,11 +178,12 @@ void DocumentFiles::reloadModel()
 {
     const SessionFile now = state();
     load(
-        [now, steps = m_steps]() -> Result<Loaded> {
+        [now, steps = m_steps](const Progress &progress) -> Result<Loaded> {
             Loaded loaded;
             loaded.isReload = true;
             loaded.steps = steps;
-            HALFTONE_TRY(loaded.document, Document::open(now.modelPath, loadOptions(now.paramsPath)));
+            HALFTONE_TRY(loaded.document,
+                         Document::open(now.modelPath, loadOptions(now.paramsPath), progress));
             loaded.document->setHistory(now.history);
             loaded.data = now.data;
             loaded.view = now.view;
@@ -190,16 +192,19 @@ void DocumentFiles::reloadModel()
         m_modelPath);
 }
 
-void DocumentFiles::load(std::function<Result<Loaded>()> work, const QString &path)
+void DocumentFiles::load(std::function<Result<Loaded>(const Progress &)> work, const QString &path)
 {
-    m_opening.start([work = std::move(work)](const std::stop_token &) { return work(); },
-                    [this, path](Result<Loaded> loaded) {
-                        Q_EMIT openingChanged();
-                        if (!loaded.ok())
-                            Q_EMIT openFailed(path, plain(loaded.error().message()));
-                        else
-                            show(std::move(loaded).value());
-                    });
+    m_opening.start(
+        [work = std::move(work)](std::stop_token stop) {
+            return work({std::move(stop), {}});
+        },
+        [this, path](Result<Loaded> loaded) {
+            Q_EMIT openingChanged();
+            if (!loaded.ok())
+                Q_EMIT openFailed(path, plain(loaded.error().message()));
+            else
+                show(std::move(loaded).value());
+        });
     Q_EMIT openingChanged();
 }
 
@@ -256,9 +261,17 @@ void DocumentFiles::keepLost(const std::vector<std::string> &lost)
             .arg(plain(joined(lost, 3)), widgets::shownPath(kept)));
 }
 
+void DocumentFiles::stopOpening()
+{
+    if (!isOpening())
+        return;
+    m_opening.cancel();
+    Q_EMIT openingChanged();
+}
+
 void DocumentFiles::close()
 {
-    m_opening.cancel();
+    stopOpening();
     endJournal();
     endRecovered();
     m_sessionPath.clear();

@@ -40,6 +40,8 @@ public:
     /// The model as its files are now, with the lists, their history, the data and the view as they are.
     void reloadModel();
     void close();
+    /// What is being opened is given up, and what was open stays.
+    void stopOpening();
 
     /// Also where the model's files are gone, or are others by now: the session says what was read. fails: what cannot be written.
     Result<void> save(const QString &path);
@@ -67,7 +69,7 @@ Q_SIGNALS:
 private:
     struct Loaded;
 
-    void load(std::function<Result<Loaded>()> work, const QString &path);
+    void load(std::function<Result<Loaded>(const Progress &)> work, const QString &path);
     void show(Loaded loaded);
     session::SessionFile state() const;
     void putHashes(session::SessionFile &file) const;

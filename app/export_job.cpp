@@ -20,7 +20,7 @@ namespace {
 
 using widgets::plain;
 
-constexpr int kPollMs = 50;
+constexpr int kExportPollMs = 50;
 
 QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
 {
@@ -87,6 +87,10 @@ ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, co
 void ExportJob::askAndExport()
 {
     const SnapshotPtr snapshot = m_controller->snapshot();
+    if (snapshot->isAwaited()) {
+        Q_EMIT failed(tr("The model is still being converted."));
+        return;
+    }
     ExportDialog dialog(proposedPrefix(*snapshot), snapshot->source, m_window);
     dialog.setNote(whyParametersStay(*snapshot));
     if (hasInt8(*snapshot))
@@ -112,7 +116,7 @@ QProgressDialog *ExportJob::showProgress(const std::shared_ptr<std::atomic<doubl
     auto *const poll = new QTimer(progress);
     connect(poll, &QTimer::timeout, progress,
             [progress, share] { progress->setValue(static_cast<int>(*share * 100)); });
-    poll->start(kPollMs);
+    poll->start(kExportPollMs);
     connect(progress, &QProgressDialog::canceled, this, [this, progress] {
         m_correcting.cancel();
         progress->deleteLater();

@@ -5,8 +5,6 @@
 #include "core/session/result_basis.h"
 #include "widgets/common/formatters.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -65,10 +63,17 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
         m_data.reset();
         m_picturesThere.reset();
         m_restored.reset();
-        m_calibrated = false;
+        m_state.isCalibrated = false;
         m_sourceLost = false;
-        m_comparison = std::make_shared<session::LiveComparison>();
-        m_meter = std::make_shared<session::LatencyMeter>();
+        m_returning.start( // values of many examples are not freed in no time
+            [comparison = std::exchange(m_comparison, std::make_shared<session::LiveComparison>()),
+             meter = std::exchange(m_meter, std::make_shared<session::LatencyMeter>())](
+                const std::stop_token &) mutable {
+                comparison.reset();
+                meter.reset();
+                return true;
+            },
+            [](bool) {});
         restart();
         m_returnSoon
             .start(); // also where no job was under way: what was shown of the document is large by itself
@@ -79,7 +84,7 @@ LiveJobs::~LiveJobs() = default;
 
 void LiveJobs::setErrorsWanted(bool wanted)
 {
-    m_errorsWanted = wanted;
+    m_state.wantsErrors = wanted;
     restart();
 }
 
@@ -92,21 +97,21 @@ void LiveJobs::setLatencyWanted(bool wanted)
 
 void LiveJobs::setLatencyNeeded(bool needed)
 {
-    if (std::exchange(m_latencyNeeded, needed) != needed && !m_busy && !m_stopped)
+    if (std::exchange(m_latencyNeeded, needed) != needed && !m_busy && !m_state.isStopped)
         next();
 }
 
 void LiveJobs::setInView(InView view)
 {
-    m_inView = view;
-    if (m_running == Job::Isolated && choose() != Job::Isolated)
-        restart(); // it keeps what it has computed
+    m_state.inView = view;
+    if (session::givesWay(m_running, state()))
+        restart();
 }
 
 void LiveJobs::setProposal(std::optional<policy::Edit> edit)
 {
     m_proposal = std::move(edit);
-    if (!m_proposal && m_running == Job::Proposal)
+    if (session::givesWay(m_running, state()))
         restart();
     else if (m_proposal && !m_busy)
         next();
@@ -125,7 +130,8 @@ void LiveJobs::cancel()
     takeInterim();
     m_opening.cancel();
     m_job.cancel();
-    m_stopped = true;
+    m_state.isStopped = true;
+    m_running = session::Job::None;
     setBusy(false);
     putOffLatency(tr("Stopped: Run \u203a Compute Again (Shift+F5) measures the times of layers."));
 }
@@ -136,7 +142,7 @@ void LiveJobs::loseSource()
     m_sourceLost = true;
     m_restored.reset();
     forgetComputed();
-    m_measuredRevision = 0;
+    m_state.measured = 0;
     m_controller->setFigures({});
     putOffLatency(whyNoLatency());
 }
@@ -146,7 +152,12 @@ QString LiveJobs::whyNoLatency() const
     const auto &snapshot = m_controller->snapshot();
     if (m_sourceLost)
         return tr("No times of layers: the model's file was written over while it was open.");
-    if (snapshot && (snapshot->error || !snapshot->converted))
+    if (snapshot && snapshot->isAwaited())
+        return tr("No times of layers yet: the model is being converted.");
+    if (snapshot && snapshot->error && snapshot->error->code == Errc::Cancelled)
+        return tr(
+            "No times of layers: the conversion was stopped. Run \u203a Compute Again (Shift+F5) converts.");
+    if (snapshot && snapshot->error)
         return tr("No times of layers: these lists cannot be applied.");
     if (snapshot && snapshot->policy->analysedFormat)
         return tr("No times of layers: the target is a format for analysis, in which nothing computes.");
@@ -161,76 +172,51 @@ void LiveJobs::putOffLatency(const QString &why)
 
 void LiveJobs::resume()
 {
-    if (m_stopped)
+    if (m_state.isStopped)
         restart();
 }
 
 void LiveJobs::runAgain()
 {
-    m_comparedRevision = m_isolatedRevision = m_measuredRevision = 0;
-    m_calibrated = false;
+    m_state.measured = 0;
     m_restored.reset();
-    m_comparison = std::make_shared<session::LiveComparison>(); // data may be others by now
+    forgetComputed(); // data may be others by now
     restart();
 }
 
 void LiveJobs::restart()
 {
-    m_stopped = false;
+    m_state.isStopped = false;
     putOffLatency({});
     m_job.cancel();
     next();
 }
 
-/// Is it wanted, and not there yet?
-bool LiveJobs::isDue(Job job) const
+session::JobState LiveJobs::state() const
 {
-    const std::uint64_t now = m_controller->snapshot()->revision;
-    switch (job) {
-    case Job::None:
-        return false;
-    case Job::Errors:
-        return m_errorsWanted && m_data && m_comparedRevision != now;
-    case Job::Proposal:
-        return m_proposal && m_errorsWanted && m_data && m_comparedRevision == now;
-    case Job::Isolated:
-        return m_errorsWanted && m_data && m_comparedRevision == now && m_isolatedRevision != now;
-    case Job::Ranges:
-        return m_data && !m_calibrated;
-    case Job::Latency:
-        return (m_latencyWanted || m_latencyNeeded) && m_measuredRevision != now
-            && !m_controller->snapshot()->policy->analysedFormat; // nothing computes in it
-    }
-    return false;
-}
-
-/// Errors answer an edit; the measurement, which suffers from whatever runs beside it, waits unless it is looked at.
-LiveJobs::Job LiveJobs::choose() const
-{
-    std::array order{Job::Errors, Job::Proposal, Job::Isolated, Job::Ranges, Job::Latency};
-    // int8 operators take their ranges from the statistics, and are converted anew when these come.
-    const bool needsRanges = !m_controller->snapshot()->converted->conversion.int8Group.empty();
-    if (needsRanges || m_inView == InView::Ranges)
-        order = {Job::Ranges, Job::Errors, Job::Proposal, Job::Isolated, Job::Latency};
-    else if (m_inView == InView::Latency)
-        order = {Job::Errors, Job::Proposal, Job::Latency, Job::Isolated, Job::Ranges};
-    const auto due = std::ranges::find_if(order, [this](Job job) { return isDue(job); });
-    return due == order.end() ? Job::None : *due;
+    session::JobState state = m_state;
+    const auto &snapshot = m_controller->snapshot();
+    const bool isConverted = snapshot && snapshot->converted && !snapshot->error;
+    state.revision = isConverted && !m_sourceLost ? snapshot->revision : 0;
+    state.hasData = m_data.has_value();
+    state.hasInt8 = isConverted && !snapshot->converted->conversion.int8Group.empty();
+    state.isForAnalysis = isConverted && snapshot->policy->analysedFormat;
+    state.wantsLatency = m_latencyWanted || m_latencyNeeded;
+    state.hasProposal = m_proposal.has_value();
+    return state;
 }
 
 void LiveJobs::next()
 {
-    m_running = Job::None;
-    const auto &snapshot = m_controller->snapshot();
     if (const QString why = whyNoLatency(); !why.isEmpty())
         putOffLatency(why);
-    if (!snapshot || !snapshot->converted || snapshot->error || m_stopped || m_sourceLost) {
-        setBusy(false);
-        return;
-    }
-    if (snapshot->converted->conversion.int8Group.empty() || m_calibrated)
+    const session::JobState now = state();
+    if (now.revision != 0)
+        showAwaited();
+    if (now.canCompute() && (!now.hasInt8 || now.isCalibrated))
         takeRestored();
-    m_running = choose();
+    m_running = session::nextJob(state());
+    using session::Job;
     switch (m_running) {
     case Job::None:
         return setBusy(false);
@@ -306,7 +292,8 @@ void LiveJobs::show(jobs::CompareOutcome outcome, const std::string &basis, std:
 
 void LiveJobs::fail(const Error &error)
 {
-    m_stopped = true;
+    m_state.isStopped = true;
+    m_running = session::Job::None;
     setBusy(false);
     if (error.code == Errc::Cancelled)
         return;
@@ -358,9 +345,9 @@ void LiveJobs::compare(bool isolated)
          revision = m_controller->snapshot()->revision](Result<jobs::CompareOutcome> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
-            m_comparedRevision = revision;
+            m_state.compared = revision;
             if (isolated)
-                m_isolatedRevision = revision;
+                m_state.isolated = revision;
             show(std::move(outcome).value(), *basis, revision, isolated);
             next();
         });
@@ -399,7 +386,7 @@ void LiveJobs::calibrate()
                 return fail(outcome.error());
             session::Figures figures = m_controller->figures();
             figures.calibration = std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome).value());
-            m_calibrated = true;
+            m_state.isCalibrated = true;
             m_controller->setFigures(std::move(figures));
             next();
         });
@@ -415,10 +402,10 @@ void LiveJobs::measure()
         },
         [this, options,
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
-            if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // data tell the shapes
-                m_measuredRevision = revision;
+            if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // they give the shapes
+                m_state.measured = revision;
                 putOffLatency(
-                    tr("No times of layers yet: %1. Data tell the shapes of inputs: attach some (Ctrl+D).")
+                    tr("No times of layers yet: %1. Attach data (Ctrl+D): they give the shapes of inputs.")
                         .arg(widgets::plain(outcome.error().message())));
                 Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
                 return next();
@@ -430,7 +417,7 @@ void LiveJobs::measure()
             figures.latencyRevision = revision;
             figures.latencyBasis = session::latencyBasis(options);
             session::gatherByNode(figures, m_controller->snapshot()->graph());
-            m_measuredRevision = revision;
+            m_state.measured = revision;
             m_controller->setFigures(std::move(figures));
             next();
         });

@@ -7,6 +7,7 @@
 #include "core/jobs/examples.h"
 #include "core/session/figures.h"
 #include "core/session/live_comparison.h"
+#include "core/session/next_job.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/common/latest_job.h"
 
@@ -30,16 +31,10 @@ struct JobSettings
     bool operator==(const JobSettings &) const = default;
 };
 
-/// What a person looks at, whose figures come first.
-enum class InView
-{
-    Errors,
-    Ranges,
-    Latency
-};
+using session::InView;
 
 /// Keeps the figures beside the policy: after every edit the layers' errors, once per data the tensors' statistics, and, if
-/// wanted, latency. One after the other, so that they don't disturb a measurement; the newest edit wins. Errors are shown over
+/// wanted, latency. One after the other (session::nextJob()), so that they don't disturb a measurement; the newest edit wins. Errors are shown over
 /// the first examples, then over more, then layer by layer alone; what there is stays when a person stops it.
 class LiveJobs : public QObject
 {
@@ -81,7 +76,6 @@ public:
     /// The model's file was written over while it was open: figures of it are withdrawn, and nothing more is computed from it until another
     /// document is there.
     void loseSource();
-    bool isSourceLost() const { return m_sourceLost; }
 
     void cancel(); ///< what runs; nothing starts again before the next edit
     void resume(); ///< what cancel() or a failure has put off
@@ -110,22 +104,13 @@ Q_SIGNALS:
     void noted(const QString &what); ///< what could not be computed yet, as is usual for a new model
 
 private:
-    /// In the order in which they go where nothing else is in view.
-    enum class Job
-    {
-        None,
-        Errors,
-        Proposal,
-        Isolated,
-        Ranges,
-        Latency
-    };
     struct Shared; // what the working thread of one job tells
     struct Restored
     {
         std::string results;
         policy::Policy policy; ///< to which they belong
         std::uint64_t takenFor = 0; ///< revision
+        bool awaitsConversion = false; ///< without which errors cannot be shown
     };
 
     struct OpenedData;
@@ -133,8 +118,7 @@ private:
     void takeData(const jobs::ExampleOptions &data, const OpenedData &opened);
     void forgetComputed();
     void restart();
-    bool isDue(Job job) const;
-    Job choose() const;
+    session::JobState state() const;
     void next();
     std::shared_ptr<Shared> begin(const char *what);
     void setBusy(bool busy);
@@ -142,6 +126,8 @@ private:
     void takeInterim();
     void show(jobs::CompareOutcome outcome, const std::string &basis, std::uint64_t revision, bool isolated);
     jobs::CompareOptions compareOptions(const jobs::ExampleOptions &examples) const;
+    Result<void> showRestored();
+    void showAwaited();
     void takeRestored();
     void compare(bool isolated);
     void compareProposal();
@@ -159,21 +145,14 @@ private:
     std::string m_basis; ///< of a comparison over m_data, as it was when these were opened
     std::optional<Restored> m_restored;
     JobSettings m_settings;
-    bool m_errorsWanted = true;
+    session::JobState m_state; ///< but for what state() fills in
     bool m_latencyWanted = false;
     bool m_latencyNeeded = false;
     std::optional<policy::Edit> m_proposal; ///< that is yet to be compared
     bool m_busy = false;
-    InView m_inView = InView::Errors;
-    Job m_running = Job::None;
-    bool m_stopped = false; ///< by cancel() or a failure, until the next edit
+    session::Job m_running = session::Job::None;
     bool m_sourceLost = false;
     QString m_whyNoLatency;
-
-    std::uint64_t m_comparedRevision = 0;
-    std::uint64_t m_isolatedRevision = 0;
-    bool m_calibrated = false;
-    std::uint64_t m_measuredRevision = 0;
 
     std::shared_ptr<MachineTurn> m_turn = std::make_shared<MachineTurn>();
     std::shared_ptr<Shared> m_shared;

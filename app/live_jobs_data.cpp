@@ -7,6 +7,7 @@
 #include "widgets/common/path_text.h"
 
 #include <filesystem>
+#include <utility>
 
 /// Where the figures of a live document come from besides computing: its data, and what a session file holds.
 namespace halftone::app {
@@ -49,8 +50,8 @@ std::optional<std::size_t> picturesBeyond(const jobs::ExampleOptions &data)
 /// Whatever belongs to the data of before.
 void LiveJobs::forgetComputed()
 {
-    m_calibrated = false;
-    m_comparedRevision = m_isolatedRevision = 0;
+    m_state.isCalibrated = false;
+    m_state.compared = m_state.isolated = 0;
     m_comparison = std::make_shared<session::LiveComparison>();
 }
 
@@ -100,7 +101,7 @@ void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &open
 {
     const bool isReplaced = m_data.has_value();
     if (isReplaced && data.hasInputsOf(*m_data))
-        m_comparedRevision = m_isolatedRevision = 0; // values and ranges are those of before
+        m_state.compared = m_state.isolated = 0; // values and ranges are those of before
     else
         forgetComputed();
     m_data = data;
@@ -124,11 +125,29 @@ void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &open
 
 Result<void> LiveJobs::restore(const std::string &results)
 {
-    const auto &snapshot = m_controller->snapshot();
-    HALFTONE_TRY(session::Figures figures, session::readResults(results, *snapshot));
-    m_restored = Restored{results, *snapshot->policy, 0};
+    const session::Snapshot &snapshot = *m_controller->snapshot();
+    m_restored = Restored{results, *snapshot.policy, 0, snapshot.isAwaited()};
+    auto shown = showRestored();
+    if (!shown.ok())
+        m_restored.reset();
+    return shown;
+}
+
+/// Whatever else has changed: it counts as stale where data, shapes or settings are others.
+Result<void> LiveJobs::showRestored()
+{
+    HALFTONE_TRY(session::Figures figures,
+                 session::readResults(m_restored->results, *m_controller->snapshot()));
     m_controller->setFigures(std::move(figures));
     return {};
+}
+
+/// What could not be shown before there was a conversion.
+void LiveJobs::showAwaited()
+{
+    if (m_restored && std::exchange(m_restored->awaitsConversion, false)
+        && m_restored->policy == *m_controller->snapshot()->policy && !showRestored().ok())
+        m_restored.reset();
 }
 
 /// Also after an edit and its undo: the same policy, data and settings give the same figures.
@@ -148,13 +167,13 @@ void LiveJobs::takeRestored()
     if (isCompared) {
         figures.comparison = kept.comparison;
         figures.comparisonBasis = kept.comparisonBasis;
-        figures.comparisonRevision = m_comparedRevision = kept.comparisonRevision;
-        figures.isolatedRevision = m_isolatedRevision = kept.isolatedRevision;
+        figures.comparisonRevision = m_state.compared = kept.comparisonRevision;
+        figures.isolatedRevision = m_state.isolated = kept.isolatedRevision;
     }
     if (isMeasured) {
         figures.latency = kept.latency;
         figures.latencyBasis = kept.latencyBasis;
-        figures.latencyRevision = m_measuredRevision = kept.latencyRevision;
+        figures.latencyRevision = m_state.measured = kept.latencyRevision;
     }
     if (!isCompared && !isMeasured)
         return;
@@ -167,7 +186,7 @@ void LiveJobs::takeCalibration(jobs::CalibrateOutcome outcome)
     m_job.cancel();
     session::Figures figures = m_controller->figures();
     figures.calibration = std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome));
-    m_calibrated = true;
+    m_state.isCalibrated = true;
     m_controller->setFigures(std::move(figures));
     restart();
 }
@@ -177,7 +196,7 @@ void LiveJobs::takeComparison(jobs::CompareOutcome outcome, const std::string &b
 {
     m_job.cancel();
     const std::uint64_t revision = m_controller->snapshot()->revision;
-    m_comparedRevision = m_isolatedRevision = revision;
+    m_state.compared = m_state.isolated = revision;
     show(std::move(outcome), basis, revision, isolated);
     restart();
 }

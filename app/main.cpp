@@ -3,6 +3,7 @@
 #include "app/main_window.h"
 #include "app/screenshot.h"
 #include "app/window_style.h"
+#include "core/api/halftone/version.h"
 #include "core/base/mapped_file.h"
 #include "core/base/memory.h"
 #include "widgets/common/path_text.h"

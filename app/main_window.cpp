@@ -126,7 +126,12 @@ void MainWindow::connectDocument()
     connect(&m_controller, &DocumentController::snapshotChanged, this, &MainWindow::snapshotShown);
     connect(&m_controller, &DocumentController::figuresChanged, this, &MainWindow::figuresShown);
     connect(&m_controller, &DocumentController::editRefused, this, &MainWindow::tellFailure);
-    connect(&m_controller, &DocumentController::failed, this, &MainWindow::tellFailure);
+    connect(&m_controller, &DocumentController::derivingChanged, this, [this] {
+        const auto &snapshot = m_controller.snapshot();
+        m_statusLine->showConverting(m_controller.isDeriving(), snapshot && snapshot->isAwaited());
+    });
+    connect(&m_controller, &DocumentController::derivingProgressed, m_statusLine,
+            &StatusLine::showConversion);
     connect(m_jobs, &LiveJobs::failed, this, &MainWindow::tellFailureOfData);
     connect(m_jobs, &LiveJobs::lacksMemory, this, [this](const QString &what) {
         m_failureOfData = what;
@@ -141,8 +146,12 @@ void MainWindow::connectDocument()
         if (m_jobs->data() && m_centre->notice()->text() == m_failureOfData)
             m_centre->notice()->hide(); // why there were none is over
     });
-    const auto canStop
-        = [this] { m_stop->setEnabled(m_jobs->isBusy() || m_tune->isRunning() || m_backends->isRunning()); };
+    const auto canStop = [this] {
+        m_stop->setEnabled(m_files->isOpening() || m_controller.isDeriving() || m_jobs->isBusy()
+                           || m_tune->isRunning() || m_backends->isRunning());
+    };
+    connect(m_files, &DocumentFiles::openingChanged, this, canStop);
+    connect(&m_controller, &DocumentController::derivingChanged, this, canStop);
     connect(m_jobs, &LiveJobs::busyChanged, this, canStop);
     connect(m_backends, &BackendComparison::runningChanged, this, canStop);
     connect(m_tune, &widgets::TuneState::changed, this, canStop);
@@ -375,10 +384,16 @@ void MainWindow::documentShown()
 void MainWindow::snapshotShown()
 {
     const auto &snapshot = m_controller.snapshot();
+    if (m_centre->notice()->text() == m_notConverted)
+        m_centre->notice()->hide();
+    m_notConverted.clear();
     if (snapshot && snapshot->error) {
         const QString why = plain(snapshot->error->message());
-        m_centre->notice()->showNotice(tr("These lists cannot be applied: %1").arg(why));
-        log(why);
+        m_notConverted = snapshot->error->code == Errc::Cancelled
+            ? tr("The conversion was stopped. Run \u203a Compute Again (Shift+F5) converts.")
+            : tr("These lists cannot be applied: %1").arg(why);
+        m_centre->notice()->showNotice(m_notConverted);
+        log(m_notConverted);
     }
     m_log->addWarnings(snapshot.get());
     updateActions();

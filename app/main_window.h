@@ -132,6 +132,7 @@ private:
     void drawInputs();
     void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();
+    void computeAgain();
     void compareBackends(); ///< asks with which one
     void runOnHosts();
     void showPreferences();
@@ -164,6 +165,7 @@ private:
     QString m_failure;
     QString m_failureOfData; ///< the last one that was told
     QString m_notSaved; ///< likewise
+    QString m_notConverted; ///< likewise
     QString m_policyWhenOpen;
     std::optional<jobs::ExampleOptions> m_dataWhenOpen;
 

@@ -81,12 +81,14 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
     for (const auto &[precision, operators] : snapshot.operatorsInBodies())
         for (const auto &[op, count] : operators)
             add(precision, count);
+    if (!snapshot.converted)
+        return snapshot.isAwaited() ? tr("%1 ops, being converted").arg(ops)
+                                    : tr("%1 ops, not converted").arg(ops);
     const QString target = QString::fromUtf8(tensor::nameOf(snapshot.target()).data());
     parts << (coded > 0 ? tr("%1 of %2 ops in int8, %3 in %4").arg(coded).arg(ops).arg(lowered).arg(target)
                         : tr("%1 of %2 ops in %3").arg(lowered).arg(ops).arg(target));
     const std::size_t casts = snapshot.castCount();
-    const std::size_t shared
-        = snapshot.converted ? rewrite::castTotals(snapshot.converted->conversion).shared : 0;
+    const std::size_t shared = rewrite::castTotals(snapshot.converted->conversion).shared;
     parts << (casts == 1 ? tr("1 cast") : tr("%1 casts").arg(casts))
             + (shared > 0 ? tr(" (%1 shared)").arg(shared) : QString());
     if (figures.comparison) {

@@ -11,7 +11,7 @@ using widgets::plain;
 
 namespace {
 
-constexpr int kPollMs = 150;
+constexpr int kTunePollMs = 150;
 
 /// Asks a model only when nothing else is being computed. What was computed from a file that was written to meanwhile is no answer.
 class InTurn final : public tune::Oracle
@@ -92,7 +92,7 @@ TuneJob::TuneJob(widgets::DocumentController *controller, LiveJobs *jobs, widget
     , m_jobs(jobs)
     , m_state(state)
 {
-    m_poll.setInterval(kPollMs);
+    m_poll.setInterval(kTunePollMs);
     connect(&m_poll, &QTimer::timeout, this, &TuneJob::poll);
     connect(state, &widgets::TuneState::startWanted, this, &TuneJob::start);
     connect(state, &widgets::TuneState::stopWanted, this, &TuneJob::stop);

@@ -229,8 +229,15 @@ void MainWindow::drawInputs()
     log(drawnInputsMeaning());
 }
 
+/// What is opened is not wanted any more; what was open stays, with what it computes.
 void MainWindow::stopJobs()
 {
+    if (m_files->isOpening()) {
+        m_files->stopOpening();
+        m_statusLine->showForAWhile(tr("Stopped opening."));
+        return;
+    }
+    m_controller.stopDeriving();
     m_jobs->cancel();
     if (m_tune->isRunning())
         Q_EMIT m_tune->stopWanted();
@@ -238,6 +245,12 @@ void MainWindow::stopJobs()
     const QString said = tr("Stopped. Results so far are kept; Run \u203a Compute Again (Shift+F5) resumes.");
     m_statusLine->showForAWhile(said);
     log(said);
+}
+
+void MainWindow::computeAgain()
+{
+    m_controller.resumeDeriving();
+    m_jobs->runAgain();
 }
 
 void MainWindow::compareBackends()

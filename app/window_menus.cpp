@@ -245,9 +245,7 @@ void MainWindow::buildModelMenu()
 void MainWindow::buildRunMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&Run"));
-    QAction *const again = menu->addAction(tr("Compute &Again"), m_jobs, &LiveJobs::runAgain);
-    again->setShortcut(Qt::SHIFT | Qt::Key_F5);
-    m_documentActions.push_back(again);
+    addForDocument(menu, tr("Compute &Again"), Qt::SHIFT | Qt::Key_F5, &MainWindow::computeAgain);
     menu->setToolTipsVisible(true);
     addForDocument(menu, tr("Compare with &Backend…"), {}, &MainWindow::compareBackends)
         ->setToolTip(

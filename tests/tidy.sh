@@ -12,7 +12,7 @@ mkdir -p "$work"
 
 qt=$(qmake6 -query QT_INSTALL_HEADERS)
 flags=(-std=c++20 -fPIC -I. -Icore/api -Ibuild/dev -Ibuild/dev/resources -Ibuild/onednn/include
-    -DQT_NO_KEYWORDS -DQT_NO_FOREACH -DHALFTONE_HAS_ONEDNN -DHALFTONE_HAS_MPI=1 "-DHALFTONE_VERSION=\"0\"" "-DHALFTONE_RESOURCE_DIR=\"resources\""
+    -DQT_NO_KEYWORDS -DQT_NO_FOREACH -DHALFTONE_HAS_ONEDNN -DHALFTONE_HAS_MPI=1 "-DHALFTONE_RESOURCE_DIR=\"resources\""
     -fopenmp -Wno-everything)
 read -ra libraries < <(pkg-config --cflags-only-I libzip stb)
 flags+=("${libraries[@]}")

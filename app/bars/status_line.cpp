@@ -9,10 +9,13 @@
 #include <QStatusBar>
 #include <QToolButton>
 
+#include <algorithm>
+
 namespace halftone::app {
 namespace {
 
 constexpr int kWhileMs = 6000;
+constexpr int kSoonMs = 200;
 
 QString timeLeft(double seconds)
 {
@@ -44,10 +47,20 @@ StatusLine::StatusLine(QStatusBar *bar, LiveJobs *jobs, QAction *stop)
         bar->addPermanentWidget(widget);
         widget->hide();
     }
-    connect(jobs, &LiveJobs::busyChanged, this, [this, jobs] { showBusy(jobs->isBusy()); });
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kSoonMs);
+    connect(&m_soon, &QTimer::timeout, this, [this] {
+        m_converting.isOn = true;
+        refresh();
+    });
+    connect(jobs, &LiveJobs::busyChanged, this, [this, jobs] {
+        m_jobs = {jobs->isBusy(), {}, 0};
+        refresh();
+    });
     connect(jobs, &LiveJobs::progressed, this, [this](double share, const QString &what, double seconds) {
-        m_progress->setValue(static_cast<int>(share * 100));
-        m_what->setText(what + timeLeft(seconds));
+        m_jobs.what = what + timeLeft(seconds);
+        m_jobs.percent = static_cast<int>(share * 100);
+        refresh();
     });
 }
 
@@ -60,10 +73,24 @@ void StatusLine::showSummary(const QString &text, const QString &warning)
 
 void StatusLine::showOpening(bool isOpening)
 {
-    m_what->setText(tr("Opening…"));
-    m_what->setVisible(isOpening);
-    m_progress->setRange(0, isOpening ? 0 : 100); // how long it takes is not known
-    m_progress->setVisible(isOpening);
+    m_opening = {isOpening, tr("Opening…"), -1};
+    refresh();
+}
+
+void StatusLine::showConverting(bool isConverting, bool atOnce)
+{
+    m_soon.stop();
+    m_converting = {isConverting && atOnce, tr("converting"), 0};
+    if (isConverting && !atOnce)
+        m_soon.start();
+    refresh();
+}
+
+void StatusLine::showConversion(double share, const QString &what)
+{
+    m_converting.what = what;
+    m_converting.percent = static_cast<int>(share * 100);
+    refresh();
 }
 
 void StatusLine::showForAWhile(const QString &text)
@@ -71,12 +98,15 @@ void StatusLine::showForAWhile(const QString &text)
     m_bar->showMessage(text, kWhileMs);
 }
 
-void StatusLine::showBusy(bool isBusy)
+/// One at a time: each waits for the one before it.
+void StatusLine::refresh()
 {
-    m_progress->setRange(0, 100);
-    m_progress->setValue(0);
+    const Stage &stage = m_opening.isOn ? m_opening : m_converting.isOn ? m_converting : m_jobs;
+    m_what->setText(stage.what);
+    m_progress->setRange(0, stage.percent < 0 ? 0 : 100);
+    m_progress->setValue(std::max(stage.percent, 0));
     for (QWidget *widget : std::initializer_list<QWidget *>{m_what, m_progress, m_stop})
-        widget->setVisible(isBusy);
+        widget->setVisible(stage.isOn);
 }
 
 } // namespace halftone::app

@@ -2,6 +2,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "core/api/halftone/version.h"
 
 #include <memory>
 

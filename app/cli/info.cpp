@@ -193,7 +193,7 @@ void printArrays(const io::LoadedModel &loaded)
 
 Result<void> info(const ModelOptions &options, bool json)
 {
-    HALFTONE_TRY(const session::Session session, options.open());
+    HALFTONE_TRY(const session::Session session, options.open(true));
     const io::LoadedModel &loaded = session.source();
     if (loaded.modelPath.empty()) { // a bare parameter file
         if (json)

@@ -2,6 +2,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/last_resort.h"
 #include "app/cli/output.h"
+#include "core/api/halftone/version.h"
 #include "core/base/guarded.h"
 #include "core/base/mapped_file.h"
 #include "core/base/memory.h"

@@ -56,11 +56,12 @@ std::vector<NamedFile> ModelOptions::files() const
     return files;
 }
 
-Result<session::Session> ModelOptions::open() const
+Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
 {
     io::LoadOptions options;
     options.params = params;
     options.noParams = noParams;
+    options.takesParametersAlone = takesParametersAlone;
     HALFTONE_TRY(session::Session session, session::Session::open(model, options));
     for (const std::string &option : shapes) {
         const std::size_t equals = option.rfind('=');

@@ -25,7 +25,8 @@ struct ModelOptions
     /// The files that open() reads, as far as that shows before.
     std::vector<NamedFile> files() const;
     /// Opens the model and sets the input shapes.
-    Result<session::Session> open() const;
+    /// takesParametersAlone: also a parameter file without a graph
+    Result<session::Session> open(bool takesParametersAlone = false) const;
 };
 
 /// `--hardware`, for commands that take no other options of a policy: PolicyOptions, which `tune` and `convert` share, has it.

@@ -89,9 +89,12 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
     Json rows = Json::array();
     Table table({"pass", "changed", "ms"});
     std::vector<std::string> notes;
+    io::LoadedModel original;
     if (!options.fp32Params.empty()) {
-        HALFTONE_TRY(rewrite::Rewritten restored,
-                     session.restoreParameters(model, options.fp32Params, progress(stop)));
+        io::LoadOptions alone;
+        alone.takesParametersAlone = true;
+        HALFTONE_TRY(original, io::loadModel(options.fp32Params, alone));
+        HALFTONE_TRY(rewrite::Rewritten restored, session.restoreParameters(model, original, progress(stop)));
         model = std::move(restored.model);
         notes.push_back(counted(restored.changed, "parameter", "parameters") + " taken from "
                         + options.fp32Params);
@@ -112,8 +115,7 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
         notes.insert(notes.end(), rewritten.notes.begin(), rewritten.notes.end());
     }
     if (!options.fp32Params.empty()) { // constants that nodes hold say float32 only now
-        HALFTONE_TRY(rewrite::Rewritten restored,
-                     session.restoreParameters(model, options.fp32Params, progress(stop)));
+        HALFTONE_TRY(rewrite::Rewritten restored, session.restoreParameters(model, original, progress(stop)));
         model = std::move(restored.model);
         if (restored.changed > 0)
             notes.push_back(counted(restored.changed, "constant", "constants") + " taken from "

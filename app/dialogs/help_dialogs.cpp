@@ -1,6 +1,7 @@
 #include "app/dialogs/help_dialogs.h"
 
 #include "app/settings.h"
+#include "core/api/halftone/version.h"
 #include "core/backends/backends.h"
 #include "widgets/common/formatters.h"
 

@@ -2,6 +2,7 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/fnv1a.h"
+#include "core/base/hex.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/report/calibration_json.h"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -61,10 +61,8 @@ HostRun::HostRun(HostRequest request, const std::string &folder)
         for (const calibration::CalibratedTensor &tensor : m_request.snapshot->calibration->tensors)
             hash.add(tensor.name + ' ' + shortest(tensor.threshold.value) + '\n');
     }
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
     m_folder = folder + '/' + fs::path(source.modelPath).stem().string() + '-'
-        + kCommands[static_cast<std::size_t>(m_request.task)] + '-' + text.data();
+        + kCommands[static_cast<std::size_t>(m_request.task)] + '-' + hexDigits(hash.value());
 }
 
 /// Ranges of int8 operators: else every shard would calibrate for itself.

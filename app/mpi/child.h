@@ -30,7 +30,6 @@ public:
     /// fails: BadInput when it cannot be started
     Result<void> start(const std::vector<std::string> &arguments, Output output = Output::Dropped,
                        bool takesLines = false);
-    bool isStarted() const { return m_process > 0; }
     /// fails: BadInput when it has ended
     Result<void> tell(const std::string &line);
     /// Waits for a line of standard output. Nothing: it has ended, or closed it.

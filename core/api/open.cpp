@@ -34,8 +34,6 @@ halftone::Result<std::vector<Value>> inputsOf(const graph::Model &model, const i
 halftone::Result<Model> Inside::model(session::Session session)
 {
     const io::LoadedModel &loaded = session.source();
-    if (loaded.modelPath.empty())
-        return inFile(badInput({}, "parameters without a network", "a model"), loaded.paramsPath);
     std::vector<std::string> notes = loaded.notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     HALFTONE_TRY(std::vector<Value> inputs, inputsOf(loaded.model, shapes));

@@ -26,13 +26,9 @@ ErrorKind kindOf(Errc code)
 
 } // namespace
 
-#define HALFTONE_TEXT_(x) #x
-#define HALFTONE_TEXT(x) HALFTONE_TEXT_(x)
-
 std::string_view version()
 {
-    return HALFTONE_TEXT(HALFTONE_VERSION_MAJOR) "." HALFTONE_TEXT(HALFTONE_VERSION_MINOR) "." HALFTONE_TEXT(
-        HALFTONE_VERSION_PATCH);
+    return HALFTONE_VERSION;
 }
 
 Error errorOf(const halftone::Error &error)

@@ -1,10 +1,9 @@
 #include "core/base/cpu_kind.h"
 
+#include "core/base/hex.h"
 #include "core/base/xxh64.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <span>
 #include <string_view>
@@ -32,9 +31,7 @@ std::string cpuKind()
         return "unknown";
     Xxh64 hash;
     hash.add(std::as_bytes(std::span(sets)));
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return name + cache + ", instruction sets " + digits.data();
+    return name + cache + ", instruction sets " + hexDigits(hash.value());
 }
 
 } // namespace halftone

@@ -2,6 +2,7 @@
 
 #include "core/base/file_descriptor.h"
 #include "core/base/fnv1a.h"
+#include "core/base/hex.h"
 #include "core/base/text.h"
 
 #include <fcntl.h>
@@ -9,10 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <string_view>
@@ -99,9 +98,7 @@ std::string lockName(const std::string &output)
 {
     Fnv1a hash;
     hash.add(fs::path(output).filename().string());
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return std::string(kPrefix) + text.data() + std::string(kLockSuffix);
+    return std::string(kPrefix) + hexDigits(hash.value()) + std::string(kLockSuffix);
 }
 
 void removeLeftovers(const std::string &folder)

@@ -1,10 +1,11 @@
 #include "core/base/sha1.h"
 
+#include "core/base/hex.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <string_view>
 
 namespace halftone {
 namespace {
@@ -61,11 +62,9 @@ std::string sha1(std::span<const std::byte> bytes)
         end[size - 1 - k] = static_cast<std::byte>(bits >> 8 * k & 0xFF);
     for (std::size_t at = 0; at < size; at += kBlock)
         addBlock(end.data() + at, digest);
-    constexpr std::string_view kDigits = "0123456789abcdef";
     std::string text;
     for (const std::uint32_t word : digest)
-        for (int shift = 28; shift >= 0; shift -= 4)
-            text += kDigits[word >> shift & 15];
+        text += hexDigits(word, 8);
     return text;
 }
 

@@ -13,7 +13,7 @@
 namespace halftone::calibration {
 namespace {
 
-constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kLargestBinned = std::numeric_limits<float>::max();
 
 /// The bin of every value; that of zero for NaN and infinities, which are counted.
 struct BinsOfValues
@@ -29,7 +29,7 @@ struct BinsOfValues
         // The estimate is off by one at most; the edges decide.
 #pragma omp simd reduction(+ : odd)
         for (std::size_t i = 0; i < size; ++i) {
-            const bool isFinite = std::abs(values[i]) <= kLargest;
+            const bool isFinite = std::abs(values[i]) <= kLargestBinned;
             const float x = isFinite ? values[i] : 0;
             odd += isFinite ? 0U : 1U;
             const double raw = (double{x} + limit) * scale;
@@ -85,7 +85,7 @@ quickly(std::span<const float> values, const BinGrid &grid, std::uint32_t *bins)
         const auto lanes = static_cast<__mmask16>(left >= kLanes ? 0xFFFFU : (1U << left) - 1U);
         const __m512 x = _mm512_maskz_loadu_ps(lanes, values.data() + i);
         const __mmask16 finite
-            = _mm512_mask_cmp_ps_mask(lanes, _mm512_abs_ps(x), _mm512_set1_ps(kLargest), _CMP_LE_OQ);
+            = _mm512_mask_cmp_ps_mask(lanes, _mm512_abs_ps(x), _mm512_set1_ps(kLargestBinned), _CMP_LE_OQ);
         const __m512 place = _mm512_fmadd_ps(x, scale, offset);
         const __m512i bin = _mm512_maskz_cvttps_epi32(lanes, place);
         const __m512 apart

@@ -11,7 +11,7 @@
 namespace halftone::calibration {
 namespace {
 
-constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kLargestFloat = std::numeric_limits<float>::max();
 constexpr std::size_t kInfiniteField = kExponentFields - 1;
 
 } // namespace
@@ -174,7 +174,7 @@ std::vector<ChannelRange> channelRanges(std::span<const float> values, std::size
         float high = -low;
         for (std::size_t b = 0; b < before; ++b) {
             for (const float value : values.subspan((b * channels + c) * after, after)) {
-                const bool isFinite = std::abs(value) <= kLargest;
+                const bool isFinite = std::abs(value) <= kLargestFloat;
                 low = isFinite && value < low ? value : low;
                 high = isFinite && value > high ? value : high;
             }

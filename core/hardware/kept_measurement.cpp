@@ -1,12 +1,11 @@
 #include "core/hardware/kept_measurement.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/hex.h"
 #include "core/base/mapped_file.h"
 #include "core/base/xxh64.h"
 #include "core/hardware/description_json.h"
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -41,9 +40,7 @@ std::string fileOf(const std::string &machine)
         return folder;
     Xxh64 hash;
     hash.add(std::as_bytes(std::span(machine)));
-    std::array<char, 24> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return folder + "/halftone/measured-" + text.data() + ".json";
+    return folder + "/halftone/measured-" + hexDigits(hash.value()) + ".json";
 }
 
 std::optional<Measurement> inFile(const std::string &machine)

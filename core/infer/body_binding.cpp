@@ -52,7 +52,7 @@ Result<BodyBinding> bindForEach(const graph::NodeDef &node, const ops::ControlFl
     return binding;
 }
 
-/// WhileLoop and Cond: the k-th variable of a body is the node's input locations[k].
+/// WhileLoop, Cond, Call and Map: the k-th variable of a body is the node's input locations[k].
 Result<BoundBody> bindBranch(const graph::Graph &graph, Role role, const ops::Dims &locations,
                              std::size_t inputs)
 {
@@ -68,17 +68,24 @@ Result<BoundBody> bindBranch(const graph::Graph &graph, Role role, const ops::Di
     return body;
 }
 
+/// The two bodies of which one gives the result, from `first` on.
+Result<void> bindBranches(const graph::NodeDef &node, std::size_t first, const ops::ControlFlow &flow,
+                          std::size_t inputs, BodyBinding &binding)
+{
+    for (const ops::Dims *const locations : {&flow.bodyLocations, &flow.elseLocations}) {
+        HALFTONE_TRY(BoundBody body, bindBranch(*node.subgraphs[first++], Role::Result, *locations, inputs));
+        binding.bodies.push_back(std::move(body));
+    }
+    return {};
+}
+
 Result<BodyBinding> bindCond(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
 {
     BodyBinding binding;
-    const std::pair<Role, const ops::Dims *> parts[] = {{Role::BranchCondition, &flow.conditionLocations},
-                                                        {Role::Result, &flow.bodyLocations},
-                                                        {Role::Result, &flow.elseLocations}};
-    for (std::size_t i = 0; i < std::size(parts); ++i) {
-        HALFTONE_TRY(BoundBody body,
-                     bindBranch(*node.subgraphs[i], parts[i].first, *parts[i].second, inputs));
-        binding.bodies.push_back(std::move(body));
-    }
+    HALFTONE_TRY(BoundBody condition,
+                 bindBranch(*node.subgraphs[0], Role::BranchCondition, flow.conditionLocations, inputs));
+    binding.bodies.push_back(std::move(condition));
+    HALFTONE_CHECK(bindBranches(node, 1, flow, inputs, binding));
     return binding;
 }
 
@@ -89,13 +96,7 @@ Result<BodyBinding> bindChoice(const graph::NodeDef &node, const ops::ControlFlo
         return nowhere("condition", -1);
     BodyBinding binding;
     binding.choice = static_cast<std::size_t>(flow.conditionLocations[0]);
-    for (const auto &[body, locations] :
-         {std::pair(0, &flow.bodyLocations), std::pair(1, &flow.elseLocations)}) {
-        HALFTONE_TRY(
-            BoundBody bound,
-            bindBranch(*node.subgraphs[static_cast<std::size_t>(body)], Role::Result, *locations, inputs));
-        binding.bodies.push_back(std::move(bound));
-    }
+    HALFTONE_CHECK(bindBranches(node, 0, flow, inputs, binding));
     return binding;
 }
 
@@ -191,17 +192,10 @@ Result<BodyBinding> bindLoop(const graph::NodeDef &node, const ops::ControlFlow 
 /// The body of a Call or of a Map.
 Result<BodyBinding> bindCall(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
 {
-    BoundBody body;
-    body.graph = node.subgraphs[0].get();
-    const std::vector<NodeId> variables = variablesOf(*body.graph);
-    if (variables.size() != flow.bodyLocations.size())
+    const graph::Graph &graph = *node.subgraphs[0];
+    if (variablesOf(graph).size() != flow.bodyLocations.size())
         return nowhere("body", static_cast<std::int64_t>(flow.bodyLocations.size()));
-    for (std::size_t k = 0; k < variables.size(); ++k) {
-        const std::int64_t location = flow.bodyLocations[k];
-        if (!isIn(location, inputs))
-            return nowhere("body", location);
-        body.ties.push_back({variables[k], static_cast<std::size_t>(location), false});
-    }
+    HALFTONE_TRY(BoundBody body, bindBranch(graph, Role::Result, flow.bodyLocations, inputs));
     BodyBinding binding;
     binding.bodies.push_back(std::move(body));
     return binding;

@@ -198,6 +198,9 @@ Result<LoadedModel> readOnce(const std::string &path, const LoadOptions &options
         HALFTONE_CHECK(loadOnnx(file, options, loaded));
         return loaded;
     }
+    if (format.value() == Format::Params && !options.takesParametersAlone)
+        return inFile(badInput({}, "parameters without a graph", "a model: NAME-symbol.json or NAME.onnx"),
+                      path);
     if (format.value() == Format::Params) {
         loaded.model.graph = emptySymbol();
         HALFTONE_CHECK(loadParams(file, loaded));

@@ -19,6 +19,8 @@ struct LoadOptions
     /// NNNN); "none": as noParams.
     std::string params;
     bool noParams = false;
+    bool takesParametersAlone
+        = false; ///< a parameter file without a graph is no error: `model.graph` is then empty
 };
 
 struct LoadedModel
@@ -34,8 +36,7 @@ struct LoadedModel
     std::vector<std::shared_ptr<const MappedFile>> files;
 };
 
-/// Loads a model (app/README.md, "Common rules"): an ONNX file, an MXNet symbol with the parameters beside it, or a bare
-/// parameter file (`model.graph` is then empty). Files are told by their content. A symbol whose parameters are not
+/// Loads a model (app/README.md, "Common rules"): an ONNX file, or an MXNet symbol with the parameters beside it. Files are told by their content. A symbol whose parameters are not
 /// there loads without, with a note. Parameters beside a symbol that bears another file's mark (io/pair_mark.h) are
 /// refused, named ones noted; a pair that is being replaced is waited for, at most a second.
 /// fails: BadInput with file and place; Unsupported for an ONNX model where this build cannot read it.

@@ -110,8 +110,11 @@ public:
 
     bool hasLayers() const { return !m_layers.empty(); }
 
+    /// Layers alone, for the examples of one thread; nothing: only the whole network says what some inputs of it are.
+    using LayersAlone = std::map<NodeId, std::optional<interpret::Interpreter>>;
+
     /// One example's part. Safe from any thread.
-    Result<void> weigh(interpret::Interpreter &interpreter, const interpret::Feed &feed,
+    Result<void> weigh(interpret::Interpreter &interpreter, LayersAlone &alone, const interpret::Feed &feed,
                        std::vector<Costs> &costs, const Progress &progress) const
     {
         costs.assign(m_places.size(), Costs());
@@ -123,7 +126,7 @@ public:
                 inputs = run.inputs();
             HALFTONE_TRY(const interpret::NodeValue value, run.step({progress.stop, {}}));
             if (layer != m_layers.end() && value.outputs[0].dtype() == tensor::DType::F32)
-                HALFTONE_CHECK(weighLayer(value.node, layer->second, inputs, costs));
+                HALFTONE_CHECK(weighLayer(value.node, layer->second, inputs, alone, costs));
         }
         return {};
     }
@@ -265,18 +268,22 @@ private:
     static std::string inputName(std::size_t k) { return "layer_input_" + std::to_string(k); }
 
     Result<void> weighLayer(NodeId id, const std::vector<LayerInput> &layer, std::span<const Tensor> inputs,
-                            std::vector<Costs> &costs) const
+                            LayersAlone &layersAlone, std::vector<Costs> &costs) const
     {
-        auto alone = layerAlone(id);
-        if (!alone.ok()) // only the whole network says what some inputs are
+        const auto [at, isNew] = layersAlone.try_emplace(id);
+        if (isNew)
+            if (auto made = layerAlone(id); made.ok())
+                at->second = std::move(made).value();
+        if (!at->second)
             return {};
+        interpret::Interpreter &alone = *at->second;
         interpret::Feed feed;
         for (std::size_t k = 0; k < inputs.size(); ++k) {
             const NodeId from = m_graph.inputs(id)[k].node;
             if (storedOf(from) == nullptr && !isConstant(from))
                 feed.emplace(inputName(k), inputs[k]);
         }
-        HALFTONE_TRY(const std::vector<Tensor> output, alone.value().run(feed));
+        HALFTONE_TRY(const std::vector<Tensor> output, alone.run(feed));
         const std::vector<float> want = output[0].values<float>();
         double power = 0;
         for (const float value : want)
@@ -289,7 +296,7 @@ private:
             for (std::size_t m = 0; m < kWeighed.size(); ++m) {
                 interpret::Feed coded = feed;
                 coded[inputName(one.input)] = inCodes(inputs[one.input], (*m_codes[one.tensor].second)[m]);
-                HALFTONE_TRY(const std::vector<Tensor> got, alone.value().run(coded));
+                HALFTONE_TRY(const std::vector<Tensor> got, alone.run(coded));
                 costs[one.place].noise[m] += noiseOf(got[0].values<float>(), want);
             }
             costs[one.place].power += power;
@@ -384,6 +391,7 @@ Result<void> weighAtOutputs(const graph::Model &model, const std::string &modelP
     if (workers.empty())
         return {};
     std::vector<std::vector<Costs>> costs(chosen.size());
+    std::vector<LayerWeighing::LayersAlone> alone(workers.size());
     BatchFailure failure;
     shareParts(static_cast<unsigned>(workers.size()), chosen.size(), [&](std::size_t part, unsigned worker) {
         if (failure.isBefore(part))
@@ -391,7 +399,7 @@ Result<void> weighAtOutputs(const graph::Model &model, const std::string &modelP
         Result<void> weighed = guarded([&]() -> Result<void> {
             HALFTONE_CHECK(progress.checkStop());
             HALFTONE_TRY(const interpret::Feed feed, batches.feed(*source, chosen[part]));
-            return weighing.weigh(workers[worker], feed, costs[part], progress);
+            return weighing.weigh(workers[worker], alone[worker], feed, costs[part], progress);
         });
         if (!weighed.ok())
             failure.tell(part, std::move(weighed).error());

@@ -131,14 +131,14 @@ private:
         m_svg += '>' + markupText(what) + "</text>\n";
     }
 
-    void band(const Rect &r, const std::string &colour, SvgPattern pattern)
+    void band(const Rect &r, const std::string &colour, BandPattern pattern)
     {
         rect(r, colour, {}, 0);
-        if (pattern != SvgPattern::Plain)
+        if (pattern != BandPattern::None)
             rect(r,
-                 pattern == SvgPattern::Diagonal   ? "url(#diagonal)"
-                     : pattern == SvgPattern::Dots ? "url(#dots)"
-                                                   : "url(#cross)",
+                 pattern == BandPattern::Diagonal   ? "url(#diagonal)"
+                     : pattern == BandPattern::Dots ? "url(#dots)"
+                                                    : "url(#cross)",
                  {}, 0);
     }
 

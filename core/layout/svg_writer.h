@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/band_pattern.h"
 #include "core/layout/title_row.h"
 
 #include <string>
@@ -7,15 +8,6 @@
 #include <vector>
 
 namespace halftone::layout {
-
-/// How a band is told apart without its hue.
-enum class SvgPattern
-{
-    Plain,
-    Diagonal,
-    Dots,
-    CrossHatch,
-};
 
 /// A box as it is to be drawn; colours as "#rrggbb", texts in UTF-8 and whole: too long ones are shortened in the middle.
 struct SvgItem
@@ -38,7 +30,7 @@ struct SvgItem
     std::string body;
     std::string border;
     std::string titleColour; ///< "" for the picture's
-    SvgPattern pattern = SvgPattern::Plain;
+    BandPattern pattern = BandPattern::None;
     std::vector<std::pair<std::string, double>> mix; ///< colours and shares that add up to 1
     bool warns = false;
 };

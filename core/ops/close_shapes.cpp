@@ -44,12 +44,6 @@ Shape shapeOf(const TensorList &op, std::span<const Tensor> inputs)
 
 } // namespace
 
-bool hasShapeOfValues(const Operator &op)
-{
-    return op.is<BooleanMask>() || op.is<Compress>() || op.is<NonZero>() || op.is<BoxSelection>()
-        || op.is<TensorList>();
-}
-
 void closeShapes(const Operator &op, std::span<const Tensor> inputs, std::span<Shape> outputs)
 {
     if (outputs.empty())

@@ -8,9 +8,6 @@
 
 namespace halftone::ops {
 
-/// Do values of the inputs decide a shape of the outputs?
-bool hasShapeOfValues(const Operator &op);
-
 /// Fills in what only values tell of the output's shape: how many slices a mask lets through, how many boxes are kept.
 /// inputs  with their values, of the shapes that the operator's rule has accepted
 void closeShapes(const Operator &op, std::span<const tensor::Tensor> inputs,

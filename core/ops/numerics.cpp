@@ -2,8 +2,6 @@
 
 #include "core/ops/is_among.h"
 
-#include <array>
-
 namespace halftone::ops {
 namespace {
 
@@ -149,14 +147,6 @@ Class classOf(const T &op)
 }
 
 } // namespace
-
-std::string_view nameOf(NumericalClass numericalClass)
-{
-    static constexpr std::array<std::string_view, 10> kNames{
-        "data movement", "comparison",    "element by element", "matrix product", "range sensitive",
-        "reduction",     "normalisation", "loss or box",        "control flow",   "unknown"};
-    return kNames[static_cast<std::size_t>(numericalClass)];
-}
 
 NumericalClass numericalClass(const Operator &op)
 {

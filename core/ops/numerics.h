@@ -3,7 +3,6 @@
 #include "core/ops/operator.h"
 
 #include <cstdint>
-#include <string_view>
 
 namespace halftone::ops {
 
@@ -24,9 +23,6 @@ enum class NumericalClass : std::uint8_t
     Control, ///< control flow; what matters is in the bodies
     Unknown, ///< an operator that is not analysed
 };
-
-/// "data movement", "matrix product", …
-std::string_view nameOf(NumericalClass numericalClass);
 
 NumericalClass numericalClass(const Operator &op);
 

@@ -47,13 +47,6 @@ public:
     /// Who reads it, behind casts, each once; the first few where they are many.
     std::vector<NodeIndex> readers(ValueIndex value) const;
 
-    /// The struct of the operator that computes `value`; null when it is another one.
-    template <class Op>
-    const Op *madeBy(ValueIndex value) const
-    {
-        const NodeIndex node = producer(value);
-        return node == kNone ? nullptr : op(node).getIf<Op>();
-    }
     bool isBinary(NodeIndex node, ops::BinaryKind kind) const;
     bool isUnary(NodeIndex node, ops::UnaryKind kind) const;
     /// Of a node that reads `value` as one of two: the other one; kNone where there is none.

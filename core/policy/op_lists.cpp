@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -19,21 +20,49 @@ using Json = SortedJson;
 
 constexpr std::array kTypes{tensor::DType::F16, tensor::DType::BF16};
 
+constexpr std::array kNameLists{List::Target, List::Fp32, List::Widest, List::Neutral};
+
+std::vector<std::string> &namesOf(OpLists &lists, List list)
+{
+    return list == List::Target ? lists.target
+        : list == List::Fp32    ? lists.fp32
+        : list == List::Widest  ? lists.widest
+                                : lists.neutral;
+}
+
+/// Lists as a file has them: whole, or as what is removed from those of another file ("based_on") and then added.
+OpLists listsOf(const std::string &file)
+{
+    const Json json = Json::parse(resource(file));
+    const auto namesIn = [](const Json &object, List list) {
+        return object.value(std::string(nameOf(list)), std::vector<std::string>());
+    };
+    OpLists lists;
+    if (const auto base = json.find("based_on"); base != json.end()) {
+        lists = listsOf(file.substr(0, file.rfind('/') + 1) + base->get<std::string>() + ".json");
+        for (const List list : kNameLists) {
+            std::vector<std::string> &names = namesOf(lists, list);
+            for (const std::string &name : namesIn(json.at("removed"), list))
+                std::erase(names, name);
+            std::ranges::copy(namesIn(json.at("added"), list), std::back_inserter(names));
+        }
+    } else {
+        for (const List list : kNameLists)
+            namesOf(lists, list) = namesIn(json, list);
+        for (const Json &rule : json.at(nameOf(List::Conditional)))
+            lists.conditional.push_back({rule.at(0), rule.at(1), rule.at(2).get<std::vector<std::string>>()});
+    }
+    lists.source = json.at("source").get<std::string>();
+    return lists;
+}
+
 OpLists parse(const dialect::Dialect &dialect, tensor::DType target, std::string_view version)
 {
-    const Json json = Json::parse(resource(dialect.listResource(target, version)));
-    OpLists lists;
+    OpLists lists = listsOf(dialect.listResource(target, version));
     lists.dialect = &dialect;
-    lists.source = json.at("source").get<std::string>();
     lists.version = version;
     lists.label = "built-in " + std::string(nameOf(target)) + ' ' + lists.version;
     lists.targetType = target;
-    lists.target = json.at(nameOf(List::Target)).get<std::vector<std::string>>();
-    lists.fp32 = json.at(nameOf(List::Fp32)).get<std::vector<std::string>>();
-    lists.widest = json.at(nameOf(List::Widest)).get<std::vector<std::string>>();
-    lists.neutral = json.at(nameOf(List::Neutral)).get<std::vector<std::string>>();
-    for (const Json &rule : json.at(nameOf(List::Conditional)))
-        lists.conditional.push_back({rule.at(0), rule.at(1), rule.at(2).get<std::vector<std::string>>()});
     return lists;
 }
 
@@ -108,7 +137,6 @@ Result<const OpLists *> builtInLists(const dialect::Dialect &dialect, tensor::DT
 
 std::vector<Contradiction> contradictions(const OpLists &lists)
 {
-    constexpr std::array kNameLists{List::Target, List::Fp32, List::Widest, List::Neutral};
     std::unordered_map<std::string_view, List> stands;
     for (const List list : kNameLists) {
         for (const std::string &op : lists.names(list))

@@ -15,7 +15,7 @@ namespace {
 using graph::Graph;
 using graph::NodeId;
 using tensor::DType;
-using Kind = dialect::Int8Defect::Kind;
+using DefectKind = dialect::Int8Defect::Kind;
 
 bool isAllOnes(const tensor::Array &array)
 {
@@ -99,11 +99,11 @@ bool deviateMore(const QuantizedDraft &draft, const std::vector<infer::CpuDefect
             continue;
         const NodeId first = origin.nodes.front();
         const bool isProduct = isInt8Multiplication(draft.graph, defect.node);
-        if (defect.int8->kind == Kind::SumCutAbove)
+        if (defect.int8->kind == DefectKind::SumCutAbove)
             isMore |= deviations.halvedCodes.insert(first).second;
-        else if (defect.int8->kind == Kind::SumCutBelow)
+        else if (defect.int8->kind == DefectKind::SumCutBelow)
             isMore |= deviations.withoutSum.insert(first).second;
-        else if (defect.int8->kind == Kind::Refused && (form == QuantizedForm::Onednn || isProduct))
+        else if (defect.int8->kind == DefectKind::Refused && (form == QuantizedForm::Onednn || isProduct))
             isMore |= deviations.real.emplace(first, defect.int8->text).second;
     }
     return isMore;

@@ -163,18 +163,6 @@ Result<void> writeCalibration(std::span<const calibration::CalibratedTensor> ten
     return write("]}");
 }
 
-std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
-                            calibration::ThresholdMethod method, std::size_t examples, double seconds)
-{
-    std::string page;
-    const auto append = [&page](std::string_view piece) -> Result<void> {
-        page += piece;
-        return {};
-    };
-    static_cast<void>(writeCalibration(tensors, method, examples, seconds, append)); // which does not fail
-    return page;
-}
-
 std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,
                        calibration::ThresholdMethod method)
 {

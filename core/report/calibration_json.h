@@ -13,11 +13,8 @@
 namespace halftone::report {
 
 /// The table of `calibrate` (app/README.md, "Commands") as JSON text: for every tensor its range, threshold with the SQNR that it gives
-/// and that minmax would give, shares and counts for float16 and bfloat16, exponents, histogram, channels' ranges.
-std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
-                            calibration::ThresholdMethod method, std::size_t examples, double seconds);
-
-/// The same text piece by piece: of a network with tens of thousands of tensors it takes gigabytes. fails: as `write`
+/// and that minmax would give, shares and counts for float16 and bfloat16, exponents, histogram, channels' ranges. Piece by piece: of a
+/// network with tens of thousands of tensors it takes gigabytes. fails: as `write`
 Result<void> writeCalibration(std::span<const calibration::CalibratedTensor> tensors,
                               calibration::ThresholdMethod method, std::size_t examples, double seconds,
                               const std::function<Result<void>(std::string_view)> &write);
@@ -34,7 +31,7 @@ struct NamedRange
     float high = 0;
 };
 
-/// The calibrated ranges of a table that calibrationJson() wrote.
+/// The calibrated ranges of a table that writeCalibration() wrote.
 /// fails: BadInput, naming the place
 Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/band_pattern.h"
 #include "core/tensor/dtype.h"
 
 #include <array>
@@ -7,15 +8,6 @@
 #include <string>
 
 namespace halftone::report {
-
-/// How a band in a precision's colour is told apart without its hue.
-enum class BandPattern
-{
-    None,
-    Diagonal,
-    Dots,
-    CrossHatch,
-};
 
 /// How a precision looks, in the window, in pictures and on pages. Colours are Okabe and Ito's ("Color Universal Design",
 /// 2008), which stay apart for colour-blind eyes, as "#rrggbb".

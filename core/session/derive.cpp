@@ -1,5 +1,6 @@
 #include "core/session/derive.h"
 
+#include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/hardware/catalogue.h"
 #include "core/jobs/feature_means.h"
@@ -45,7 +46,12 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 {
     if (given.policy.analysedFormat && !given.isForAnalysis)
         return policy::notExported(*given.policy.analysedFormat);
-    HALFTONE_CHECK(jobs::ensureMeasured(given.policy.hardware, progress));
+    // What a measurement takes is far more than the rest.
+    const double begun = isQuickChip(given.policy.hardware) ? 0 : 0.9;
+    HALFTONE_CHECK(jobs::ensureMeasured(given.policy.hardware, partOf(progress, 0, begun)));
+    HALFTONE_CHECK(progress.checkStop());
+    const Progress finding = partOf(progress, begun, (1 - begun) / 2);
+    const Progress converting = partOf(progress, (1 + begun) / 2, (1 - begun) / 2);
     graph::Model model = given.model;
     std::string whyRaised;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, given.policy.target, given.opset));
@@ -58,19 +64,20 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
         model,        given.modelPath,  given.policy, given.shapes,        given.ranges,
         given.strict, given.correction, given.before, given.isForAnalysis, given.opset};
     HALFTONE_TRY(mixed::Decided decided, mixed::decide(request.model, request.policy));
+    HALFTONE_CHECK(progress.checkStop());
     HALFTONE_TRY(
         const quantize::QuantizedRanges ranges,
-        jobs::rangesFor(request.model, request.modelPath, request.policy, decided, request.ranges, progress));
+        jobs::rangesFor(request.model, request.modelPath, request.policy, decided, request.ranges, finding));
     Derived derived;
     derived.rules = decided.rules;
     if (!request.correction) {
-        HALFTONE_TRY(
-            derived.converted,
-            convert(request.model, request, std::move(decided), ranges, request.before, whyRaised, progress));
+        HALFTONE_TRY(derived.converted,
+                     convert(request.model, request, std::move(decided), ranges, request.before, whyRaised,
+                             converting));
         return derived;
     }
     HALFTONE_TRY(derived.converted,
-                 convert(request.model, request, decided, ranges, request.before, whyRaised, progress));
+                 convert(request.model, request, decided, ranges, request.before, whyRaised, converting));
     HALFTONE_CHECK(correct(request, std::move(decided), ranges, progress, derived));
     return derived;
 }

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/session/derive.h"
+#include "core/session/source_types.h"
 #include "core/session/unit_move.h"
 
 #include <algorithm>
@@ -55,6 +56,31 @@ std::shared_ptr<const policy::Rules> rulesOf(const policy::Policy &policy, const
     return before ? before->rules : std::make_shared<const policy::Rules>();
 }
 
+/// All but the conversion and its rules.
+Snapshot begun(const Document::Request &request, const Snapshot *before)
+{
+    Snapshot snapshot;
+    snapshot.revision = request.revision;
+    snapshot.source = request.source;
+    snapshot.shapes = request.shapes;
+    snapshot.sourceTypes = request.sourceTypes;
+    snapshot.units
+        = before && before->source == request.source ? before->units : std::make_shared<UnitFinder>();
+    snapshot.policy = request.policy;
+    snapshot.calibration = request.calibration;
+    if (request.calibration && jobs::asksForInt8(*request.policy)) {
+        const bool isKnown = before && before->ranges && before->ranges->calibration() == request.calibration;
+        snapshot.ranges = isKnown ? before->ranges : std::make_shared<jobs::RangeCache>(request.calibration);
+    } else if (before) {
+        snapshot.ranges = before->ranges;
+    }
+    const dialect::Dialect &dialect = dialect::of(request.source->model.graph);
+    const auto lists = policy::builtInLists(dialect, request.policy->target, request.policy->listVersion);
+    if (lists.ok())
+        snapshot.builtIn = lists.value();
+    return snapshot;
+}
+
 } // namespace
 
 Document::Document(Session session)
@@ -63,13 +89,16 @@ Document::Document(Session session)
     m_states.push_back({std::make_shared<const policy::Policy>(), {}});
 }
 
-Result<std::unique_ptr<Document>> Document::open(const std::string &path, const io::LoadOptions &options)
+Result<std::unique_ptr<Document>> Document::open(const std::string &path, const io::LoadOptions &options,
+                                                 const Progress &progress)
 {
+    HALFTONE_CHECK(progress.checkStop());
     HALFTONE_TRY(Session session, Session::open(path, options));
-    if (session.source().modelPath.empty())
-        return inFile(badInput({}, "parameters without a network", "a model: NAME-symbol.json"), path);
+    HALFTONE_CHECK(progress.checkStop());
     std::unique_ptr<Document> document(new Document(std::move(session)));
     HALFTONE_CHECK(document->inferShapes());
+    HALFTONE_CHECK(progress.checkStop());
+    document->inferTypes();
     return document;
 }
 
@@ -79,6 +108,11 @@ Result<void> Document::inferShapes()
     HALFTONE_TRY(infer::ShapeMap shapes, m_session.shapes(m_notes));
     m_shapes = std::make_shared<const infer::ShapeMap>(std::move(shapes));
     return {};
+}
+
+void Document::inferTypes()
+{
+    m_sourceTypes = std::make_shared<const infer::TypeMap>(sourceTypes(m_session.source().model, policy()));
 }
 
 Result<void> Document::setInputShape(const std::string &name, const tensor::Shape &shape)
@@ -149,11 +183,13 @@ void Document::setHistory(const History &history)
         m_states.push_back({std::make_shared<const policy::Policy>(entry.policy), entry.what});
     m_current = history.current;
     m_revision = m_nextRevision++;
+    inferTypes(); // the policy may say those of inputs
 }
 
 Document::Request Document::request() const
 {
-    return {m_revision, m_session.sharedSource(), m_shapes, m_states[m_current].policy, m_calibration};
+    return {m_revision,    m_session.sharedSource(),   m_shapes,
+            m_sourceTypes, m_states[m_current].policy, m_calibration};
 }
 
 bool Document::setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration)
@@ -167,27 +203,20 @@ bool Document::setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> cali
     return true;
 }
 
+std::shared_ptr<const Snapshot> Document::unconverted(const Request &request, const Snapshot *before,
+                                                      std::optional<Error> error)
+{
+    auto snapshot = std::make_shared<Snapshot>(begun(request, before));
+    snapshot->error = std::move(error);
+    snapshot->converted = before ? before->converted : nullptr;
+    snapshot->rules = rulesOf(*request.policy, dialect::of(request.source->model.graph), before);
+    return snapshot;
+}
+
 Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request, const Snapshot *before,
                                                          const Progress &progress)
 {
-    auto snapshot = std::make_shared<Snapshot>();
-    snapshot->revision = request.revision;
-    snapshot->source = request.source;
-    snapshot->shapes = request.shapes;
-    snapshot->units
-        = before && before->source == request.source ? before->units : std::make_shared<UnitFinder>();
-    snapshot->policy = request.policy;
-    snapshot->calibration = request.calibration;
-    if (request.calibration && jobs::asksForInt8(*request.policy)) {
-        const bool isKnown = before && before->ranges && before->ranges->calibration() == request.calibration;
-        snapshot->ranges = isKnown ? before->ranges : std::make_shared<jobs::RangeCache>(request.calibration);
-    } else if (before) {
-        snapshot->ranges = before->ranges;
-    }
-    const dialect::Dialect &dialect = dialect::of(request.source->model.graph);
-    const auto lists = policy::builtInLists(dialect, request.policy->target, request.policy->listVersion);
-    if (lists.ok())
-        snapshot->builtIn = lists.value();
+    auto snapshot = std::make_shared<Snapshot>(begun(request, before));
     DeriveRequest wanted{request.source->model, request.source->modelPath, *request.policy,
                          request.shapes.get()};
     if (request.calibration)
@@ -204,10 +233,7 @@ Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request,
     }
     if (derived.error().code == Errc::Cancelled)
         return derived.error();
-    snapshot->error = std::move(derived).error();
-    snapshot->converted = before ? before->converted : nullptr;
-    snapshot->rules = rulesOf(*request.policy, dialect, before);
-    return std::shared_ptr<const Snapshot>(std::move(snapshot));
+    return unconverted(request, before, std::move(derived).error());
 }
 
 Result<std::shared_ptr<const Snapshot>>
@@ -215,9 +241,13 @@ Document::afterEdit(const Snapshot &snapshot, const policy::Edit &edit, const Pr
 {
     HALFTONE_TRY(policy::Policy policy,
                  policy::applyEdit(*snapshot.policy, edit, dialect::of(snapshot.graph())));
-    const Request request{snapshot.revision,    snapshot.source,
-                          snapshot.shapes,      std::make_shared<const policy::Policy>(std::move(policy)),
-                          snapshot.calibration, false};
+    const Request request{snapshot.revision,
+                          snapshot.source,
+                          snapshot.shapes,
+                          snapshot.sourceTypes,
+                          std::make_shared<const policy::Policy>(std::move(policy)),
+                          snapshot.calibration,
+                          false};
     HALFTONE_TRY(std::shared_ptr<const Snapshot> after, derive(request, &snapshot, progress));
     if (after->error)
         return *after->error;
@@ -234,10 +264,13 @@ EditEffect Document::effectOf(const Snapshot &snapshot, const policy::Edit &edit
         return effect;
     }
     effect.nodesNamed = nodesNamed(snapshot, edit, policy.value());
-    const Request request{
-        snapshot.revision,    snapshot.source,
-        snapshot.shapes,      std::make_shared<const policy::Policy>(std::move(policy).value()),
-        snapshot.calibration, true};
+    const Request request{snapshot.revision,
+                          snapshot.source,
+                          snapshot.shapes,
+                          snapshot.sourceTypes,
+                          std::make_shared<const policy::Policy>(std::move(policy).value()),
+                          snapshot.calibration,
+                          true};
     const auto derived = derive(request, &snapshot, progress);
     if (!derived.ok() || derived.value()->error) {
         effect.error = derived.ok() ? derived.value()->error : derived.error();

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,9 @@ namespace halftone::session {
 class Document
 {
 public:
-    /// fails: what io::loadModel refuses.
-    static Result<std::unique_ptr<Document>> open(const std::string &path,
-                                                  const io::LoadOptions &options = {});
+    /// fails: what io::loadModel refuses; Cancelled
+    static Result<std::unique_ptr<Document>>
+    open(const std::string &path, const io::LoadOptions &options = {}, const Progress &progress = {});
 
     const Session &session() const { return m_session; }
     const std::vector<std::string> &notes() const { return m_notes; } ///< what is odd about the model
@@ -55,11 +56,17 @@ public:
         std::uint64_t revision = 0;
         std::shared_ptr<const io::LoadedModel> source;
         std::shared_ptr<const infer::ShapeMap> shapes;
+        std::shared_ptr<const infer::TypeMap> sourceTypes;
         std::shared_ptr<const policy::Policy> policy;
         std::shared_ptr<const jobs::CalibrateOutcome> calibration; ///< null: ranges are found at run time
         bool isRough = false; ///< ranges only have to be there
     };
     Request request() const;
+    /// What is known before derive() has an answer, or without one: the model, the lists, and the conversion of `before` (null: none).
+    /// Takes no time to speak of.
+    /// error  why there is no conversion of this policy; nothing: it is still being computed
+    static std::shared_ptr<const Snapshot> unconverted(const Request &request, const Snapshot *before,
+                                                       std::optional<Error> error);
     /// A policy that cannot be applied gives a snapshot with `error` and the conversion of `before` (null: none).
     /// fails: Cancelled
     static Result<std::shared_ptr<const Snapshot>> derive(const Request &request, const Snapshot *before,
@@ -74,6 +81,7 @@ public:
 private:
     explicit Document(Session session);
     Result<void> inferShapes();
+    void inferTypes();
 
     struct State
     {
@@ -83,6 +91,7 @@ private:
 
     Session m_session;
     std::shared_ptr<const infer::ShapeMap> m_shapes;
+    std::shared_ptr<const infer::TypeMap> m_sourceTypes;
     std::vector<std::string> m_notes;
     std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
     std::vector<State> m_states;

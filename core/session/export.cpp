@@ -91,6 +91,8 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
 {
     if (snapshot.error)
         return *snapshot.error;
+    if (!snapshot.converted)
+        return badCall({}, "the model is still being converted");
     if (options.model && snapshot.policy->analysedFormat)
         return policy::notExported(*snapshot.policy->analysedFormat);
     std::vector<NamedFile> reads{{"the model", snapshot.source->modelPath}};

@@ -10,7 +10,6 @@ namespace halftone::session {
 namespace {
 
 using layout::SvgItem;
-using layout::SvgPattern;
 
 constexpr const char *kGrey = "#70747a";
 
@@ -19,23 +18,8 @@ struct Look
     std::string colour = kGrey;
     std::string tint = "#ffffff";
     std::string badge = "?";
-    SvgPattern pattern = SvgPattern::Plain;
+    BandPattern pattern = BandPattern::None;
 };
-
-SvgPattern svgPattern(report::BandPattern pattern)
-{
-    switch (pattern) {
-    case report::BandPattern::Diagonal:
-        return SvgPattern::Diagonal;
-    case report::BandPattern::Dots:
-        return SvgPattern::Dots;
-    case report::BandPattern::CrossHatch:
-        return SvgPattern::CrossHatch;
-    case report::BandPattern::None:
-        break;
-    }
-    return SvgPattern::Plain;
-}
 
 /// As in the window's light theme.
 Look lookOf(tensor::DType type)
@@ -43,8 +27,7 @@ Look lookOf(tensor::DType type)
     const report::PrecisionColours *const colours = report::precisionColours(type);
     if (!colours)
         return {};
-    return {colours->onLight, report::tintOnLight(colours->onLight), colours->badge,
-            svgPattern(colours->pattern)};
+    return {colours->onLight, report::tintOnLight(colours->onLight), colours->badge, colours->pattern};
 }
 
 SvgItem nodeItem(const Snapshot &snapshot, graph::NodeId id, const layout::Rect &rect)
@@ -97,6 +80,8 @@ std::map<std::pair<graph::NodeId, std::uint32_t>, const rewrite::InsertedCast *>
 castReads(const Snapshot &snapshot)
 {
     std::map<std::pair<graph::NodeId, std::uint32_t>, const rewrite::InsertedCast *> reads;
+    if (!snapshot.converted)
+        return reads;
     for (const rewrite::InsertedCast &cast : snapshot.converted->conversion.casts)
         for (const rewrite::Reader &reader : cast.readers)
             reads.emplace(std::pair(reader.node, reader.input), &cast);

@@ -1,5 +1,6 @@
 #include "core/session/path_json.h"
 
+#include "core/base/hex.h"
 #include "core/base/text.h"
 
 #include <charconv>
@@ -29,10 +30,9 @@ void putPath(OrderedJson &object, const std::string &key, const std::string &pat
     object[key] = path;
     if (isUtf8(path))
         return;
-    constexpr std::string_view kDigits = "0123456789abcdef";
     std::string digits;
     for (const char byte : path)
-        digits += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[byte & 15]};
+        digits += hexDigits(static_cast<unsigned char>(byte), 2);
     object[key + kPathBytes] = digits;
 }
 

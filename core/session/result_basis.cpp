@@ -2,12 +2,11 @@
 
 #include "core/backends/backends.h"
 #include "core/base/fnv1a.h"
+#include "core/base/hex.h"
 #include "core/base/memory.h"
 #include "core/io/pictures/preprocess.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <vector>
 
@@ -16,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kVersion = "2"; ///< another one where the same input gives other figures
+constexpr std::string_view kBasisVersion = "2"; ///< another one where the same input gives other figures
 
 std::string traceOf(const fs::path &file)
 {
@@ -53,9 +52,7 @@ std::string hashOf(const std::vector<std::string> &lines)
     Fnv1a hash;
     for (const std::string &line : lines)
         hash.add(line + '\n');
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return text.data();
+    return hexDigits(hash.value());
 }
 
 std::string deviceOf(std::string_view backend)
@@ -80,13 +77,14 @@ std::string comparisonBasis(const jobs::CompareOptions &options, const std::stri
         std::ranges::copy(tracesOf(data.targets), std::back_inserter(lines));
     if (data.metric)
         lines.emplace_back(jobs::nameOf(*data.metric));
-    return std::string(kVersion) + "; data " + hashOf(lines) + "; examples " + std::to_string(data.examples)
-        + "; " + deviceOf(options.backend) + "; threads " + std::to_string(options.threads);
+    return std::string(kBasisVersion) + "; data " + hashOf(lines) + "; examples "
+        + std::to_string(data.examples) + "; " + deviceOf(options.backend) + "; threads "
+        + std::to_string(options.threads);
 }
 
 std::string latencyBasis(const LatencyOptions &options)
 {
-    return std::string(kVersion) + "; " + deviceOf(options.backend) + "; threads "
+    return std::string(kBasisVersion) + "; " + deviceOf(options.backend) + "; threads "
         + std::to_string(options.threads) + "; runs " + std::to_string(options.settings.repeats);
 }
 

@@ -78,10 +78,10 @@ Json jsonOf(const jobs::CompareOutcome &outcome, bool hasIsolated)
 }
 
 /// Takes figures out of the parsed text; nlohmann's own errors, which name no path, become ours in readResults().
-class Reader
+class ResultsReader
 {
 public:
-    explicit Reader(const Snapshot &snapshot)
+    explicit ResultsReader(const Snapshot &snapshot)
         : m_snapshot(snapshot)
     {
     }
@@ -331,7 +331,7 @@ Result<Figures> readResults(std::string_view text, const Snapshot &snapshot)
     if (!root.is_object())
         return badInput("results", root.is_discarded() ? "no JSON" : root.type_name(), "an object");
     Figures figures;
-    Reader reader(snapshot);
+    ResultsReader reader(snapshot);
     try {
         if (root.contains("comparison") && snapshot.converted) {
             figures.comparison = reader.comparison(root.at("comparison"));

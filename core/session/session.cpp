@@ -134,13 +134,13 @@ Result<rewrite::Rewritten> Session::rewrite(const graph::Model &model, const rew
 }
 
 Result<rewrite::Rewritten> Session::restoreParameters(const graph::Model &model,
-                                                      const std::string &paramsPath,
+                                                      const io::LoadedModel &original,
                                                       const Progress &progress) const
 {
-    HALFTONE_TRY(const io::LoadedModel original, io::loadModel(paramsPath));
     auto restored = rewrite::restoreParameters(model, original.model, progress);
     if (!restored.ok())
-        return inFile(std::move(restored).error(), paramsPath);
+        return inFile(std::move(restored).error(),
+                      original.paramsPath.empty() ? original.modelPath : original.paramsPath);
     return restored;
 }
 

@@ -60,9 +60,9 @@ public:
     Result<rewrite::Rewritten> rewrite(const graph::Model &model, const rewrite::RewritePass &pass,
                                        int number = 0, const Progress &progress = {}) const;
 
-    /// `model` with the float32 parameters of another file in place of those rounded from them.
-    /// fails: what io::loadModel and rewrite::restoreParameters refuse.
-    Result<rewrite::Rewritten> restoreParameters(const graph::Model &model, const std::string &paramsPath,
+    /// `model` with the float32 parameters of another file, `original`, in place of those rounded from them.
+    /// fails: what rewrite::restoreParameters refuses.
+    Result<rewrite::Rewritten> restoreParameters(const graph::Model &model, const io::LoadedModel &original,
                                                  const Progress &progress = {}) const;
 
     /// Runs the source model; see runModel().

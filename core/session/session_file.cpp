@@ -2,6 +2,7 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/fnv1a.h"
+#include "core/base/hex.h"
 #include "core/base/json.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
@@ -9,8 +10,6 @@
 #include "core/session/path_json.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 
@@ -20,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = OrderedJson;
 
-constexpr int kVersion = 1;
+constexpr int kFormatVersion = 1;
 
 std::string relativeTo(const fs::path &folder, const std::string &path)
 {
@@ -37,15 +36,8 @@ std::string absoluteIn(const fs::path &folder, const std::string &path)
     return path.empty() ? path : (folder / path).lexically_normal().string();
 }
 
-std::string hex(std::uint64_t value)
-{
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
-    return text.data();
-}
-
 /// Takes values out of the parsed text; the first one that does not fit is the error.
-class Reader
+class SessionReader
 {
 public:
     const Json *member(const Json &object, const char *key, const std::string &path, bool needed = true)
@@ -196,11 +188,12 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
     const Json root = Json::parse(text, nullptr, false);
     if (root.is_discarded())
         return badInput({}, "no JSON", "a session file");
-    Reader reader;
+    SessionReader reader;
     SessionFile session;
     const std::size_t version = reader.number(root, "halftone", {});
-    if (!reader.error && version != kVersion)
-        reader.refuse("halftone", "format version " + std::to_string(version), std::to_string(kVersion));
+    if (!reader.error && version != kFormatVersion)
+        reader.refuse("halftone", "format version " + std::to_string(version),
+                      std::to_string(kFormatVersion));
     if (const Json *const model = reader.error ? nullptr : reader.member(root, "model", {})) {
         session.modelPath = absoluteIn(folder, reader.path(*model, "symbol", "model"));
         session.paramsPath = absoluteIn(folder, reader.path(*model, "params", "model", false));
@@ -241,14 +234,14 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
 std::string sessionText(const SessionFile &session, const std::string &folderPath, bool oneLine)
 {
     const fs::path folder = folderPath;
-    Json root{{"halftone", kVersion}, {"model", Json::object()}};
+    Json root{{"halftone", kFormatVersion}, {"model", Json::object()}};
     putPath(root["model"], "symbol", relativeTo(folder, session.modelPath));
     if (!session.paramsPath.empty())
         putPath(root["model"], "params", relativeTo(folder, session.paramsPath));
     if (session.modelHash)
-        root["model"]["hash"] = hex(*session.modelHash);
+        root["model"]["hash"] = hexDigits(*session.modelHash);
     if (session.externalHash)
-        root["model"]["external_hash"] = hex(*session.externalHash);
+        root["model"]["external_hash"] = hexDigits(*session.externalHash);
     Json entries = Json::array();
     for (const HistoryEntry &entry : session.history.entries)
         entries.push_back({{"policy", Json::parse(policy::writePolicy(entry.policy))}, {"what", entry.what}});

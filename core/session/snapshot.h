@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/infer/infer_shapes.h"
+#include "core/infer/type_map.h"
 #include "core/io/model_io.h"
 #include "core/jobs/calibrate.h"
 #include "core/jobs/compare.h"
@@ -27,6 +28,8 @@ struct Snapshot
     std::uint64_t revision = 0; ///< grows with every edit, undo and redo; never used twice
     std::shared_ptr<const io::LoadedModel> source;
     std::shared_ptr<const infer::ShapeMap> shapes; ///< of the source, as far as they are known
+    std::shared_ptr<const infer::TypeMap>
+        sourceTypes; ///< as session::sourceTypes() found them when the document was opened
     std::shared_ptr<UnitFinder> units; ///< of the source (session/unit_move.h); null: none are looked for
     std::shared_ptr<const policy::Policy> policy;
     std::shared_ptr<const policy::Rules> rules; ///< the policy's lists, complete
@@ -40,6 +43,8 @@ struct Snapshot
         ranges; ///< what was chosen from it so far; null before the first int8 operator
 
     const graph::Graph &graph() const { return source->model.graph; }
+    /// The first conversion of the model is still being computed: there is neither one nor a reason why there is none.
+    bool isAwaited() const { return !converted && !error; }
     /// What the policy asks for: its target, or the format that stands in for it where nothing is written.
     tensor::DType target() const;
     /// A type of the conversion as a person asked for it: of a format for analysis the conversion knows float16 only.

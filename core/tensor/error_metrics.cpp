@@ -9,7 +9,7 @@
 namespace halftone::tensor {
 namespace {
 
-constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kSumBlock = 1024;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double sumOf(std::span<const double> lanes)
@@ -228,8 +228,8 @@ double RelativeEnvelope::largest(double c) const
 
 void ErrorMetrics::add(std::span<const float> reference, std::span<const float> values)
 {
-    for (std::size_t at = 0; at < reference.size(); at += kBlock) {
-        const std::size_t length = std::min(kBlock, reference.size() - at);
+    for (std::size_t at = 0; at < reference.size(); at += kSumBlock) {
+        const std::size_t length = std::min(kSumBlock, reference.size() - at);
         addBlock(reference.subspan(at, length), values.subspan(at, length));
     }
     m_count += reference.size();
@@ -237,7 +237,7 @@ void ErrorMetrics::add(std::span<const float> reference, std::span<const float> 
 
 void ErrorMetrics::addBlock(std::span<const float> reference, std::span<const float> values)
 {
-    alignas(64) std::array<float, kBlock> distance;
+    alignas(64) std::array<float, kSumBlock> distance;
     sumFastest({reference.data(), values.data(), reference.size(), distance.data()}, m_sums);
     // Everything finite gives finite sums in double: float's largest square is far below its limit.
     if (!std::isfinite(sumOf(m_sums.abs)))

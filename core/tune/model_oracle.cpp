@@ -479,12 +479,6 @@ Result<double> ModelOracle::errorAlone(std::size_t group, Label label, const Pro
     return m_state->errorBy(m_state->isClean ? kSample : kEvery, policyFor(labels), progress);
 }
 
-Result<Measurement> ModelOracle::compare(const Labels &labels, const Progress &progress)
-{
-    HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
-    return m_state->errorsOf(snapshot, progress);
-}
-
 Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &progress)
 {
     HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));

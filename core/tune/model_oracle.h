@@ -44,8 +44,6 @@ public:
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
     Result<Measurement> confirm(const Labels &labels, const Measurement &measured,
                                 const Progress &progress) override;
-    /// The same, but for times: they are float32's.
-    Result<Measurement> compare(const Labels &labels, const Progress &progress);
 
     /// The policy that gives these labels: the task's, and a node override for each node of a group that is not as its lists say.
     /// Needs: profile()

@@ -21,7 +21,7 @@ Json finite(double value)
     return std::isfinite(value) ? Json(value) : Json();
 }
 
-Json groupJson(const Group &group)
+Json recordedGroup(const Group &group)
 {
     return {{"name", group.name},
             {"nodes", group.nodes},
@@ -63,7 +63,7 @@ Json networkJson(const Network &network)
 {
     Json groups = Json::array();
     for (const Group &group : network.groups)
-        groups.push_back(groupJson(group));
+        groups.push_back(recordedGroup(group));
     Json links = Json::array();
     for (const Link &link : network.links) {
         Json ends{link.producer};

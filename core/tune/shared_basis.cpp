@@ -1,22 +1,10 @@
 #include "core/tune/shared_basis.h"
 
+#include "core/base/hex.h"
 #include "core/base/json.h"
 #include "core/policy/policy_json.h"
 
-#include <array>
-#include <cstdio>
-
 namespace halftone::tune {
-namespace {
-
-std::string hexadecimal(std::uint64_t number)
-{
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
-    return text.data();
-}
-
-} // namespace
 
 Result<jobs::StatisticsOrigin> originOf(const TuneTask &task)
 {
@@ -31,7 +19,7 @@ Result<jobs::StatisticsOrigin> originOf(const TuneTask &task)
 
 std::string basisOf(const jobs::StatisticsOrigin &origin)
 {
-    return "model " + hexadecimal(origin.modelHash) + "; data " + hexadecimal(origin.dataHash) + "; "
+    return "model " + hexDigits(origin.modelHash) + "; data " + hexDigits(origin.dataHash) + "; "
         + origin.settings + "; " + origin.cpu;
 }
 

@@ -1,6 +1,7 @@
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
+#include <QSet>
 #include <QTest>
 
 #include <algorithm>
@@ -111,20 +112,28 @@ QString offence(const QString &file, const QString &header)
     return {};
 }
 
-QStringList offencesIn(const QString &root, const QString &file)
+/// The headers that a source includes, line by line: nothing for other lines, and nothing at all for a file that cannot be read.
+QStringList headersByLine(const QString &path)
 {
     static const QRegularExpression include("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
-    QFile source(root + '/' + file);
-    if (!source.open(QIODevice::ReadOnly))
-        return {QStringLiteral("%1: cannot be read").arg(file)};
+    QFile source(path);
+    QStringList headers;
+    if (source.open(QIODevice::ReadOnly))
+        while (!source.atEnd())
+            headers << include.match(QString::fromUtf8(source.readLine())).captured(1);
+    return headers;
+}
+
+QStringList offencesIn(const QString &root, const QString &file)
+{
+    const QStringList headers = headersByLine(root + '/' + file);
     QStringList found;
-    for (int line = 1; !source.atEnd(); ++line) {
-        const auto match = include.match(QString::fromUtf8(source.readLine()));
-        const QString why = match.hasMatch() ? offence(file, match.captured(1)) : QString();
+    for (qsizetype line = 0; line < headers.size(); ++line) {
+        const QString why = headers[line].isEmpty() ? QString() : offence(file, headers[line]);
         if (!why.isEmpty())
-            found << QStringLiteral("%1:%2: %3: %4").arg(file).arg(line).arg(match.captured(1), why);
+            found << QStringLiteral("%1:%2: %3: %4").arg(file).arg(line + 1).arg(headers[line], why);
     }
-    return found;
+    return headers.isEmpty() ? QStringList(QStringLiteral("%1: cannot be read").arg(file)) : found;
 }
 
 } // namespace
@@ -137,6 +146,7 @@ private Q_SLOTS:
     void everyRoomStandsBelowThoseItDeclares();
     void noFolderIsCrowded();
     void everyIncludePointsToAnEarlierRoom();
+    void everyDeclaredRoomIsIncluded();
     void noOptionOfTheCommandLineIsNamedInTheCore();
     void aBrokenOrderIsNoticed_data();
     void aBrokenOrderIsNoticed();
@@ -177,6 +187,20 @@ void LayersTest::everyIncludePointsToAnEarlierRoom()
     }
     QVERIFY2(files > 20, "the sources were not found");
     QVERIFY2(found.isEmpty(), qPrintable('\n' + found.join('\n')));
+}
+
+void LayersTest::everyDeclaredRoomIsIncluded()
+{
+    const QString root = QStringLiteral(HALFTONE_SOURCE_DIR);
+    for (const auto &[room, declared] : rooms()) {
+        QSet<QString> included;
+        QDirIterator walk(root + '/' + room, {"*.h", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
+        while (walk.hasNext())
+            for (const QString &header : headersByLine(walk.next()))
+                included << roomOf(header);
+        for (const QString &other : declared)
+            QVERIFY2(included.contains(other), qPrintable(room + " includes nothing of " + other));
+    }
 }
 
 /// Settings are told by Field, which every front calls by its own name.

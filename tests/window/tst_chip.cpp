@@ -12,7 +12,6 @@
 #include "widgets/inspector/details.h"
 #include "widgets/models/asked_types.h"
 #include "widgets/models/list_entries.h"
-#include "widgets/models/source_types.h"
 
 #include <QSignalSpy>
 
@@ -126,8 +125,7 @@ void TestChip::nodesThatDidNotGetWhatWasAskedAreColouredAndSayWhy()
         if (!types.differ())
             continue;
         ++differing;
-        const widgets::Details details
-            = widgets::describeNode(snapshot, controller().figures(), widgets::sourceTypes(snapshot), id);
+        const widgets::Details details = widgets::describeNode(snapshot, controller().figures(), id);
         QString why;
         for (const widgets::DetailSection &section : details.sections) {
             for (const widgets::DetailRow &row : section.rows)

@@ -1,6 +1,7 @@
 #include "app/bars/notice_bar.h"
 #include "app/left_work.h"
 #include "app/source_watch.h"
+#include "core/base/atomic_file.h"
 #include "core/base/mapped_file.h"
 #include "core/io/arrays/npz.h"
 #include "core/io/mxnet/params_file.h"
@@ -47,8 +48,8 @@ std::string paramsOf(float scale, const QString &folder)
     weights.values = filled(weights.shape, scale);
     const std::string path = folder.toStdString() + "/made.params";
     auto file = AtomicFile::create(path);
-    if (!file.ok() || !io::writeParams(std::span(&weights, 1), file.value()).ok()
-        || !file.value().commit().ok())
+    const auto write = [&file](std::span<const std::byte> bytes) { return file.value().write(bytes); };
+    if (!file.ok() || !io::writeParams(std::span(&weights, 1), write).ok() || !file.value().commit().ok())
         qFatal("no parameters");
     std::ifstream made(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(made), {}};

@@ -6,7 +6,6 @@
 #include "tests/support/call_cli.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/inspector/details.h"
-#include "widgets/models/source_types.h"
 #include "widgets/models/tune_state.h"
 
 #include <QAction>
@@ -105,9 +104,8 @@ void TestTune::pointsAppearAndAreAdoptedAsOneEdit()
     // What the inspector says of a layer that the search decided about.
     const graph::Graph &graph = controller().snapshot()->graph();
     const auto &[name, reason] = *adopted.reasons.begin();
-    const widgets::Details details
-        = widgets::describeNode(*controller().snapshot(), controller().figures(),
-                                widgets::sourceTypes(*controller().snapshot()), test::nodeNamed(graph, name));
+    const widgets::Details details = widgets::describeNode(*controller().snapshot(), controller().figures(),
+                                                           test::nodeNamed(graph, name));
     bool isTold = false;
     for (const widgets::DetailSection &section : details.sections)
         for (const auto &row : section.rows)

@@ -41,6 +41,7 @@ private Q_SLOTS:
     void whatIsInViewIsComputedFirst_data();
     void whatIsInViewIsComputedFirst();
     void errorsOverTheFirstExamplesAreShownAndStayWhenStopped();
+    void withoutShapesDataAreAskedForBeforeLatency();
     void theTimeLeftNeverGrows();
     void theMemoryThatAPersonGivesHoldsForAllJobs();
 };
@@ -168,6 +169,23 @@ void TestWindowParts::theMemoryThatAPersonGivesHoldsForAllJobs()
     QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data(), 60000);
     QCOMPARE(live.jobs().compareOptions().settings.memoryLimit, settings.memoryLimit);
     QCOMPARE(live.jobs().calibrateOptions().memoryLimit, settings.memoryLimit);
+}
+
+/// The sample's file does not say how many pictures it takes at a time.
+void TestWindowParts::withoutShapesDataAreAskedForBeforeLatency()
+{
+    LivePictures live(1);
+    QString why;
+    connect(&live.jobs(), &app::LiveJobs::latencyPutOff, this, [&](const QString &text) { why = text; });
+    live.jobs().setLatencyWanted(true);
+    QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
+    QVERIFY2(why.startsWith("No times of layers yet: ")
+                 && why.endsWith(". Attach data (Ctrl+D): they give the shapes of inputs."),
+             qPrintable(why));
+    live.attach();
+    QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data() && !live.jobs().isBusy(), 60000);
+    QCOMPARE(why, QString());
+    QVERIFY(live.controller().figures().latency);
 }
 
 void TestWindowParts::theTimeLeftNeverGrows()

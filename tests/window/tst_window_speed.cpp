@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <ctime>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <string>
@@ -51,20 +53,33 @@ double slownessNow()
     return table.size() == 6000 ? std::max(1.0, elapsed / kOnAQuietMachineMs) : 1;
 }
 
+/// Milliseconds that this thread has computed.
+double threadMs()
+{
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
 /// The longest time for which the event loop did not turn, in milliseconds.
 class Watchdog : public QObject
 {
 public:
     Watchdog()
     {
-        m_clock.start();
+        forget();
         startTimer(1);
     }
     double longestMs() const { return m_longest; }
+    double longestWorkMs() const
+    {
+        return m_longestWork;
+    } ///< of which the thread computed; neighbours do not lengthen it
     void forget()
     {
-        m_longest = 0;
+        m_longest = m_longestWork = 0;
         m_clock.start();
+        m_worked = threadMs();
     }
 
 protected:
@@ -72,11 +87,15 @@ protected:
     {
         m_longest = std::max(m_longest, static_cast<double>(m_clock.nsecsElapsed()) / 1e6);
         m_clock.start();
+        const double before = std::exchange(m_worked, threadMs());
+        m_longestWork = std::max(m_longestWork, m_worked - before);
     }
 
 private:
     QElapsedTimer m_clock;
     double m_longest = 0;
+    double m_worked = 0;
+    double m_longestWork = 0;
 };
 
 QString longModel(const QTemporaryDir &folder, int blocks)
@@ -225,6 +244,43 @@ private Q_SLOTS:
               static_cast<double>(parameters) / 1e6, static_cast<long long>(elapsed));
         QVERIFY(parameters > 25'000'000);
         QVERIFY(static_cast<double>(elapsed) < 1000 * kSlack);
+    }
+
+    /// Compared with what converting the model takes on one thread, which the window waited for once.
+    void openingALargeModelLeavesTheWindowAwake()
+    {
+        const QTemporaryDir folder;
+        const QString path = longModel(folder, 10000);
+        double conversionMs = 0;
+        {
+            const auto document = session::Document::open(path.toStdString());
+            QVERIFY(document.ok());
+            const double before = threadMs();
+            QVERIFY(session::Document::derive(document.value()->request(), nullptr).ok());
+            conversionMs = threadMs() - before;
+        }
+        MainWindow window;
+        window.resize(1600, 1000);
+        window.show();
+        QTest::qWait(50);
+        Watchdog watchdog;
+        const auto longest = [&](const char *what) {
+            QTest::qWait(400); // names of layers follow a moment later
+            if (!test::settle(window))
+                return std::numeric_limits<double>::infinity();
+            qInfo("%s: pause of the event loop %.0f ms at most, %.0f ms of work; a conversion takes %.0f ms",
+                  what, watchdog.longestMs(), watchdog.longestWorkMs(), conversionMs);
+            const double work = watchdog.longestWorkMs();
+            watchdog.forget();
+            return work;
+        };
+        window.open(path);
+        QVERIFY(test::settle(window));
+        QVERIFY(window.controller().snapshot()->converted);
+        QVERIFY(longest("50,000 operators") < conversionMs / 2);
+        window.openSample(); // what was shown goes
+        QVERIFY(test::settle(window));
+        QVERIFY(longest("another model after that") < conversionMs / 2);
     }
 
     void theWindowsThreadIsNeverBlockedForLong()

@@ -11,6 +11,7 @@
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
 #include "widgets/common/table_copy.h"
+#include "widgets/common/table_rows.h"
 #include "widgets/common/wrap_layout.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/models/threshold_editor.h"
@@ -102,7 +103,7 @@ QWidget *CalibrationPanel::buildTable()
     m_view = new QTableView(side);
     m_view->setModel(m_proxy);
     m_delegate = new TensorDelegate(this);
-    followNames(
+    new NameFollower(
         m_view, m_model, TensorTableModel::Name,
         [this](ShortNames names) {
             m_freeWidth->setLongest(names.longest());
@@ -111,26 +112,12 @@ QWidget *CalibrationPanel::buildTable()
         [this](int row) { return !m_model->isParameter(row); });
     m_view->setItemDelegate(m_delegate);
     leadDownTo(m_filter, m_view);
-    m_view->setMouseTracking(true);
     m_view->viewport()->installEventFilter(this);
-    m_view->setAccessibleName(tr("Tensors"));
-    m_view->setSortingEnabled(true);
+    setUpRows(m_view, tr("Tensors"));
     m_view->sortByColumn(TensorTableModel::Risk, Qt::DescendingOrder);
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_view->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_view->setShowGrid(false);
-    m_view->setAlternatingRowColors(true);
-    m_view->setWordWrap(false);
-    m_view->setTabKeyNavigation(false);
-    m_view->setTextElideMode(Qt::ElideMiddle);
-    m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_view->addActions({makeCopyAction(m_view), sortAction(m_view)});
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() + 6);
-    m_view->horizontalHeader()->setHighlightSections(false);
-    m_view->horizontalHeader()->setSectionsMovable(true);
     const int unit = fontMetrics().averageCharWidth();
     const std::array<int, TensorTableModel::ColumnCount> widths{22, kRiskWidth, 11, 13, 10, 12, 11, 13};
     for (std::size_t column = 0; column < widths.size(); ++column)

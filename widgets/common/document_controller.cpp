@@ -2,6 +2,9 @@
 
 #include "widgets/common/formatters.h"
 
+#include <mutex>
+#include <optional>
+
 namespace halftone::widgets {
 
 namespace {
@@ -10,12 +13,28 @@ namespace {
 constexpr std::size_t kQuickNodes = 10000;
 constexpr std::int64_t kQuickParameters = 1000000;
 
+constexpr int kPollMs = 50;
+
+/// Whether a graph has more nodes than these, those of bodies of control flow included.
+bool hasMoreNodes(const graph::Graph &graph, std::size_t &left)
+{
+    if (graph.nodeCount() > left)
+        return true;
+    left -= graph.nodeCount();
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        for (const auto &body : graph.node(id).subgraphs)
+            if (hasMoreNodes(*body, left))
+                return true;
+    return false;
+}
+
 bool isQuick(const session::Document::Request &request)
 {
     const graph::Model &model = request.source->model;
     if (!session::isQuickChip(request.policy->hardware))
         return false;
-    if (model.graph.nodeCount() > kQuickNodes)
+    std::size_t left = kQuickNodes;
+    if (hasMoreNodes(model.graph, left))
         return false;
     const bool isInt8 = jobs::asksForInt8(*request.policy);
     if (!request.policy->castParams.value_or(false) && !isInt8)
@@ -30,24 +49,68 @@ bool isQuick(const session::Document::Request &request)
 
 } // namespace
 
+struct DocumentController::Told
+{
+    std::mutex lock;
+    double share = 0;
+    std::string what;
+
+    static Progress progress(const std::shared_ptr<Told> &told, std::stop_token stop)
+    {
+        return {std::move(stop), [told](double share, std::string_view what) {
+                    const std::scoped_lock guard(told->lock);
+                    told->share = share;
+                    told->what = what;
+                }};
+    }
+};
+
 DocumentController::DocumentController(QObject *parent)
     : QObject(parent)
 {
+    m_poll.setInterval(kPollMs);
+    connect(&m_poll, &QTimer::timeout, this, [this] {
+        const std::scoped_lock guard(m_told->lock);
+        Q_EMIT derivingProgressed(m_told->share,
+                                  m_told->what.empty() ? tr("converting") : plain(m_told->what));
+    });
 }
 
 DocumentController::~DocumentController() = default;
 
 void DocumentController::setDocument(std::unique_ptr<session::Document> document)
 {
+    struct Before
+    {
+        std::unique_ptr<session::Document> document;
+        std::shared_ptr<const session::Snapshot> snapshot;
+        session::Figures figures;
+    };
+    auto before = std::make_shared<Before>(
+        Before{std::move(m_document), std::move(m_snapshot), std::exchange(m_figures, {})});
     m_deriving.cancel();
     m_document = std::move(document);
-    m_snapshot.reset();
-    m_figures = {};
-    if (m_document)
-        m_snapshot = session::Document::derive(m_document->request(), nullptr).value();
+    if (m_document) {
+        const session::Document::Request request = m_document->request();
+        if (isQuick(request)) {
+            m_snapshot = session::Document::derive(request, nullptr).value();
+        } else {
+            m_snapshot = session::Document::unconverted(request, nullptr, std::nullopt);
+            deriveBeside(request);
+        }
+    }
     m_selection.clear();
     m_selection.hover(std::nullopt);
     Q_EMIT documentChanged();
+    setDeriving(m_deriving.isRunning());
+    // By now nobody here holds it any more.
+    if (before->document)
+        m_discarding.start(
+            [before = std::move(before)](const std::stop_token &) mutable {
+                before.reset();
+                return true;
+            },
+            [](bool) {});
 }
 
 bool DocumentController::apply(const policy::Edit &edit)
@@ -117,24 +180,57 @@ void DocumentController::setFigures(session::Figures figures)
         derive();
 }
 
+void DocumentController::stopDeriving()
+{
+    if (!isDeriving())
+        return;
+    m_deriving.cancel();
+    take(session::Document::unconverted(m_document->request(), m_snapshot.get(), cancelled()));
+    setDeriving(false);
+}
+
+void DocumentController::resumeDeriving()
+{
+    if (m_snapshot && m_snapshot->error && !isDeriving())
+        derive();
+}
+
 void DocumentController::derive()
 {
     const session::Document::Request request = m_document->request();
-    if (isQuick(request)) {
-        m_deriving.cancel();
-        take(session::Document::derive(request, m_snapshot.get()).value());
+    if (!isQuick(request)) {
+        deriveBeside(request);
+        setDeriving(true);
         return;
     }
+    m_deriving.cancel();
+    take(session::Document::derive(request, m_snapshot.get()).value());
+    setDeriving(false);
+}
+
+void DocumentController::deriveBeside(const session::Document::Request &request)
+{
+    m_told = std::make_shared<Told>();
     m_deriving.start(
-        [request, before = m_snapshot](std::stop_token stop) {
-            return session::Document::derive(request, before.get(), Progress{std::move(stop), {}});
+        [request, before = m_snapshot, told = m_told](std::stop_token stop) {
+            return session::Document::derive(request, before.get(), Told::progress(told, std::move(stop)));
         },
-        [this](Result<std::shared_ptr<const session::Snapshot>> derived) {
-            if (derived.ok())
-                take(std::move(derived).value());
-            else if (derived.error().code != Errc::Cancelled)
-                Q_EMIT failed(plain(derived.error().message()));
+        [this, request](Result<std::shared_ptr<const session::Snapshot>> derived) {
+            take(derived.ok()
+                     ? std::move(derived).value()
+                     : session::Document::unconverted(request, m_snapshot.get(), std::move(derived).error()));
+            setDeriving(m_deriving.isRunning());
         });
+}
+
+void DocumentController::setDeriving(bool isDeriving)
+{
+    if (isDeriving)
+        m_poll.start();
+    else
+        m_poll.stop();
+    if (std::exchange(m_isDeriving, isDeriving) != isDeriving)
+        Q_EMIT derivingChanged();
 }
 
 void DocumentController::take(std::shared_ptr<const session::Snapshot> snapshot)

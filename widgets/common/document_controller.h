@@ -6,6 +6,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QTimer>
 
 #include <memory>
 #include <string>
@@ -24,14 +25,22 @@ public:
     explicit DocumentController(QObject *parent = nullptr);
     ~DocumentController() override;
 
-    /// Shows another document; null closes.
+    /// Shows another document; null closes. Where its conversion takes a while, snapshot() waits for it (Snapshot::isAwaited()), and
+    /// snapshotChanged() follows.
     void setDocument(std::unique_ptr<session::Document> document);
     bool isOpen() const { return m_document != nullptr; }
     const session::Document *document() const { return m_document.get(); }
 
     /// Null while nothing is open.
     const std::shared_ptr<const session::Snapshot> &snapshot() const { return m_snapshot; }
-    bool isDeriving() const { return m_deriving.isRunning(); } ///< snapshot() is of an earlier edit still
+    bool isDeriving() const
+    {
+        return m_deriving.isRunning();
+    } ///< snapshot() awaits it, or is of an earlier edit still
+    /// Stops the conversion that runs: snapshot() then has an error of Errc::Cancelled.
+    void stopDeriving();
+    /// Once more what was stopped or has failed; nothing else.
+    void resumeDeriving();
     const session::Figures &figures() const { return m_figures; }
     Selection &selection() { return m_selection; }
 
@@ -51,21 +60,30 @@ Q_SIGNALS:
     void snapshotChanged(); ///< another conversion of the same document
     void figuresChanged();
     void editRefused(const QString &why);
-    void failed(const QString &why); ///< the conversion; snapshot() stays what it was
+    void derivingChanged(); ///< isDeriving()
+    void derivingProgressed(double share, const QString &what); ///< share in [0, 1]; what: "converting"
     /// What the history has done, for whoever writes it down: at once, the snapshot may follow later.
     void edited();
     void undone();
     void redone();
 
 private:
+    struct Told; // by the thread that converts
+
     void derive();
+    void deriveBeside(const session::Document::Request &request);
+    void setDeriving(bool isDeriving);
     void take(std::shared_ptr<const session::Snapshot> snapshot);
 
     std::unique_ptr<session::Document> m_document;
     std::shared_ptr<const session::Snapshot> m_snapshot;
     session::Figures m_figures;
     Selection m_selection;
+    bool m_isDeriving = false; ///< as derivingChanged() has told
+    std::shared_ptr<Told> m_told;
+    QTimer m_poll;
     LatestJob m_deriving;
+    LatestJob m_discarding; ///< of the document before, which takes a while where it is large
 };
 
 } // namespace halftone::widgets

@@ -30,16 +30,16 @@ QColor ground(bool dark)
     return dark ? QColor(0x2b, 0x2d, 0x30) : QColor(Qt::white);
 }
 
-Qt::BrushStyle brushOf(report::BandPattern pattern)
+Qt::BrushStyle brushOf(BandPattern pattern)
 {
     switch (pattern) {
-    case report::BandPattern::Diagonal:
+    case BandPattern::Diagonal:
         return Qt::BDiagPattern;
-    case report::BandPattern::Dots:
+    case BandPattern::Dots:
         return Qt::Dense5Pattern;
-    case report::BandPattern::CrossHatch:
+    case BandPattern::CrossHatch:
         return Qt::DiagCrossPattern;
-    case report::BandPattern::None:
+    case BandPattern::None:
         break;
     }
     return Qt::SolidPattern;

@@ -138,19 +138,6 @@ ShortNames::Shared ShortNames::sharedBy(const QStringList &names)
     return {lead, sharedTail(names, lead)};
 }
 
-ShortNames ShortNames::ofColumn(const QAbstractItemModel &model, int column,
-                                const std::function<bool(int)> &isOfOneKind)
-{
-    QStringList names;
-    QStringList ofOneKind;
-    for (int row = 0; row < model.rowCount(); ++row) {
-        names << model.index(row, column).data().toString();
-        if (isOfOneKind && isOfOneKind(row))
-            ofOneKind << names.back();
-    }
-    return ShortNames(names, ofOneKind);
-}
-
 QString ShortNames::stemOf(const QString &name) const
 {
     const bool isLonger = name.size() > m_ending.size() && name.endsWith(m_ending);
@@ -235,23 +222,48 @@ QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metr
     return cut(fits);
 }
 
-void followNames(QTableView *view, const QAbstractItemModel *model, int column,
-                 const std::function<void(ShortNames)> &take, const std::function<bool(int)> &isOfOneKind)
+NameFollower::NameFollower(QTableView *view, const QAbstractItemModel *model, int column,
+                           std::function<void(ShortNames)> take, std::function<bool(int)> isOfOneKind)
+    : QObject(view)
+    , m_view(view)
+    , m_model(model)
+    , m_column(column)
+    , m_take(std::move(take))
+    , m_isOfOneKind(std::move(isOfOneKind))
 {
-    auto *const pause = new QTimer(view);
-    pause->setSingleShot(true);
-    pause->setInterval(kPauseMs);
-    const auto hand = [view, model, column, take, isOfOneKind] {
-        take(ShortNames::ofColumn(*model, column, isOfOneKind));
-        view->viewport()->update();
-    };
-    QObject::connect(pause, &QTimer::timeout, view, hand);
-    QObject::connect(model, &QAbstractItemModel::modelReset, view, [model, pause, hand] {
-        if (model->rowCount() <= kAtOnce)
-            hand();
-        else
-            pause->start();
+    m_pause.setSingleShot(true);
+    m_pause.setInterval(kPauseMs);
+    connect(&m_pause, &QTimer::timeout, this, [this] {
+        m_job.start([names = names()](const std::stop_token &) { return names.shortened(); },
+                    [this](ShortNames shortened) { hand(std::move(shortened)); });
     });
+    connect(model, &QAbstractItemModel::modelReset, this, [this] {
+        m_pause.stop();
+        m_job.cancel();
+        if (m_model->rowCount() <= kAtOnce)
+            hand(names().shortened());
+        else
+            m_pause.start();
+    });
+}
+
+NameFollower::Names NameFollower::names() const
+{
+    Names names;
+    const int rows = m_model->rowCount();
+    names.all.reserve(rows);
+    for (int row = 0; row < rows; ++row) {
+        names.all << m_model->index(row, m_column).data().toString();
+        if (m_isOfOneKind && m_isOfOneKind(row))
+            names.ofOneKind << names.all.back();
+    }
+    return names;
+}
+
+void NameFollower::hand(ShortNames names)
+{
+    m_take(std::move(names));
+    m_view->viewport()->update();
 }
 
 FreeWidth::FreeWidth(QTableView *view, int column, int least)

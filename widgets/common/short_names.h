@@ -1,10 +1,13 @@
 #pragma once
 
+#include "widgets/common/latest_job.h"
+
 #include <QFontMetricsF>
 #include <QHash>
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <QTimer>
 
 #include <functional>
 
@@ -23,11 +26,6 @@ public:
     /// ofOneKind  those among them whose last word, where nearly all of these share it, tells nothing: "_output" of the values among
     ///            a table's tensors
     explicit ShortNames(const QStringList &names, const QStringList &ofOneKind = {});
-    /// Of the names that a model's column displays.
-    /// isOfOneKind  of a row; empty: none is
-    static ShortNames ofColumn(const QAbstractItemModel &model, int column,
-                               const std::function<bool(int)> &isOfOneKind = {});
-
     /// Less what is shared; the whole name where that would be empty or another's.
     QString shortened(const QString &name) const;
     /// The whole name where the longest of all fits, else shortened(), cut where that is too wide: in the middle, or where
@@ -65,12 +63,37 @@ private:
 /// width  in pixels
 QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metrics);
 
-/// Hands on the names of a view's column whenever its model has been reset: at once, and of many rows when resets have ceased for a
-/// moment, since each edit is one.
-/// isOfOneKind  as ShortNames::ofColumn() takes it
-void followNames(QTableView *view, const QAbstractItemModel *model, int column,
-                 const std::function<void(ShortNames)> &take,
-                 const std::function<bool(int)> &isOfOneKind = {});
+/// Hands on the names of a view's column whenever its model has been reset: at once, and of many rows once resets have ceased for a
+/// moment, since each edit is one, and from a thread of its own. The view's child.
+class NameFollower : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// isOfOneKind  of a row: ShortNames::ofOneKind; empty: none is
+    NameFollower(QTableView *view, const QAbstractItemModel *model, int column,
+                 std::function<void(ShortNames)> take, std::function<bool(int)> isOfOneKind = {});
+
+private:
+    struct Names
+    {
+        QStringList all;
+        QStringList ofOneKind;
+
+        ShortNames shortened() const { return ShortNames(all, ofOneKind); }
+    };
+
+    Names names() const;
+    void hand(ShortNames names);
+
+    QTableView *m_view;
+    const QAbstractItemModel *m_model;
+    int m_column;
+    std::function<void(ShortNames)> m_take;
+    std::function<bool(int)> m_isOfOneKind;
+    QTimer m_pause;
+    LatestJob m_job;
+};
 
 /// Gives a column of names the width that the others leave: never less than `least` pixels, and no more than the longest name
 /// needs, so that in a wide window the figures stay near the names that they belong to. Done again when the view's width

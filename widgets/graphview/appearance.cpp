@@ -8,20 +8,14 @@ void Appearance::forget()
     m_emphasis = std::make_shared<const Emphasis>();
 }
 
-void Appearance::setTypes(infer::TypeMap types)
-{
-    m_types = std::make_shared<const infer::TypeMap>(std::move(types));
-}
-
 bool Appearance::recolour(const Scene &scene, std::shared_ptr<const session::Snapshot> snapshot,
                           const session::Figures &figures)
 {
-    if (m_types->nodeCount() != scene.graph().nodeCount())
+    if (&snapshot->graph() != &scene.graph())
         return false;
     m_shown = std::move(snapshot);
     const auto looksOfSide = [&](bool converted) {
-        return std::make_shared<const Looks>(
-            looksOf(scene, *m_shown, figures, m_colourBy, converted, *m_types));
+        return std::make_shared<const Looks>(looksOf(scene, *m_shown, figures, m_colourBy, converted));
     };
     m_looks = looksOfSide(showsConverted());
     if (m_sides == Sides::Both)
@@ -45,12 +39,12 @@ void Appearance::emphasise(const Scene &scene, std::span<const graph::NodeId> se
 
 PaintInput Appearance::input(std::shared_ptr<const Scene> scene) const
 {
-    return {std::move(scene), m_looks, m_emphasis, m_shown, m_types, m_colourBy, showsConverted()};
+    return {std::move(scene), m_looks, m_emphasis, m_shown, m_colourBy, showsConverted()};
 }
 
 PaintInput Appearance::originalInput(std::shared_ptr<const Scene> scene) const
 {
-    return {std::move(scene), m_originalLooks, m_emphasis, m_shown, m_types, m_colourBy, false};
+    return {std::move(scene), m_originalLooks, m_emphasis, m_shown, m_colourBy, false};
 }
 
 } // namespace halftone::widgets

@@ -20,8 +20,7 @@ public:
     bool showsConverted() const { return m_sides != Sides::Original; }
 
     void forget(); ///< another model is shown
-    void setTypes(infer::TypeMap types); ///< of the source graph
-    /// false: scene and types are of different models, there is nothing to draw yet.
+    /// false: scene and snapshot are of different models, there is nothing to draw yet.
     bool recolour(const Scene &scene, std::shared_ptr<const session::Snapshot> snapshot,
                   const session::Figures &figures);
     /// found  by the find panel; empty: nothing is looked for
@@ -39,7 +38,6 @@ private:
     ColourBy m_colourBy = ColourBy::Precision;
     Sides m_sides = Sides::Converted;
     std::shared_ptr<const session::Snapshot> m_shown; ///< that the colours are of
-    std::shared_ptr<const infer::TypeMap> m_types;
     std::shared_ptr<const Looks> m_looks = std::make_shared<const Looks>();
     std::shared_ptr<const Looks> m_originalLooks = m_looks;
     std::shared_ptr<const Emphasis> m_emphasis = std::make_shared<const Emphasis>();

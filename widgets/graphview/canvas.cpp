@@ -21,7 +21,7 @@ namespace halftone::widgets {
 namespace {
 
 constexpr double kZoomStep = 1.2; ///< for one notch of a wheel
-constexpr int kMargin = 12;
+constexpr int kCanvasMargin = 12;
 constexpr int kMarkMs = 1500;
 constexpr int kZoomingMs = 150; ///< from one step of zooming to another
 constexpr int kMarkWidth = 4;
@@ -160,7 +160,7 @@ void Canvas::paintCaption(QPainter &painter)
     QFont bold = font();
     bold.setBold(true);
     painter.setFont(bold);
-    const QRectF box(kMargin, kMargin, painter.fontMetrics().horizontalAdvance(m_caption) + 16.0,
+    const QRectF box(kCanvasMargin, kCanvasMargin, painter.fontMetrics().horizontalAdvance(m_caption) + 16.0,
                      painter.fontMetrics().height() + 8.0);
     QColor ground = palette().color(QPalette::Window);
     ground.setAlpha(230);
@@ -209,7 +209,7 @@ void Canvas::paintEvent(QPaintEvent *)
     if (!m_input.scene || !m_message.isEmpty()) {
         painter.fillRect(rect(), palette().color(QPalette::Base));
         painter.setPen(blended(palette().color(QPalette::Text), palette().color(QPalette::Base), 0.35));
-        painter.drawText(rect().adjusted(kMargin, kMargin, -kMargin, -kMargin),
+        painter.drawText(rect().adjusted(kCanvasMargin, kCanvasMargin, -kCanvasMargin, -kCanvasMargin),
                          Qt::AlignCenter | Qt::TextWordWrap, m_message);
         return;
     }

@@ -133,11 +133,6 @@ void FindPanel::resizeEvent(QResizeEvent *event)
     m_count->setVisible(height() >= m_count->heightForWidth(inner) + kLeastLines * line);
 }
 
-void FindPanel::setText(const QString &text)
-{
-    m_text->setText(text);
-}
-
 void FindPanel::refresh()
 {
     if (isVisible())

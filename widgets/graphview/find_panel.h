@@ -24,7 +24,6 @@ public:
     explicit FindPanel(DocumentController *controller, QWidget *parent = nullptr);
 
     void open(); ///< shows it, the text selected
-    void setText(const QString &text);
     const std::vector<graph::NodeId> &found() const { return m_found; }
     /// Goes round. Nothing when nothing is found.
     std::optional<graph::NodeId> next(bool backward);

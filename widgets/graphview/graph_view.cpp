@@ -192,13 +192,11 @@ void GraphView::take(LayoutAnswer answer)
 {
     if (!answer.scene || !m_controller->snapshot())
         return;
-    const bool isNew = answer.types.has_value();
+    const bool isNew = answer.isNew;
     if (!isNew && m_scene) {
         m_left->fadeFromPresent(m_left->isVisible() ? animationMs() : 0);
         m_right->fadeFromPresent(animationMs());
     }
-    if (isNew)
-        m_appearance.setTypes(std::move(*answer.types));
     m_scene = std::move(answer.scene);
     m_navigator.setSceneSize(m_scene->size());
     m_navigator.setEntrance(entranceOf(*m_scene));
@@ -270,7 +268,7 @@ void GraphView::recolour()
         return;
     }
     m_legend->show(*m_scene, looks(), colourBy(),
-                   m_appearance.showsConverted() ? std::optional(snapshot->castCount()) : std::nullopt);
+                   m_appearance.showsConverted() && snapshot->converted ? snapshot.get() : nullptr);
     feedCanvases();
 }
 

@@ -2,7 +2,6 @@
 
 #include "core/layout/drawn_nodes.h"
 #include "core/layout/first_view.h"
-#include "widgets/models/source_types.h"
 
 namespace halftone::widgets {
 namespace {
@@ -34,10 +33,9 @@ layout::LayoutOptions optionsFor(const LayoutRequest &request)
 LayoutAnswer layOut(LayoutRequest request, layout::PieceCache &cache, const std::stop_token &stop)
 {
     LayoutAnswer answer;
-    if (!request.tree) {
+    answer.isNew = !request.tree;
+    if (answer.isNew)
         foldNewModel(request);
-        answer.types = sourceTypes(*request.snapshot);
-    }
     const graph::Graph &graph = request.snapshot->graph();
     auto picture = layout::layoutGraph(graph, *request.tree, request.open,
                                        itemSizes(graph, *request.tree, request.lineHeight),

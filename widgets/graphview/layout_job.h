@@ -1,13 +1,11 @@
 #pragma once
 
-#include "core/infer/type_map.h"
 #include "core/session/snapshot.h"
 #include "widgets/common/latest_job.h"
 #include "widgets/graphview/scene.h"
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace halftone::widgets {
@@ -24,7 +22,7 @@ struct LayoutRequest
 struct LayoutAnswer
 {
     std::shared_ptr<const Scene> scene; ///< null: it was cancelled
-    std::optional<infer::TypeMap> types; ///< of a new model's source
+    bool isNew = false; ///< of a new model
 };
 
 /// Lays graphs out beside the window's thread. The newest request wins; pieces that were laid out once are kept.

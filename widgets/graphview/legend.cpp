@@ -12,8 +12,8 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr int kMargin = 4;
-constexpr int kPadding = 8;
+constexpr int kLegendMargin = 4;
+constexpr int kLegendPadding = 8;
 
 QString typeName(tensor::DType type)
 {
@@ -89,10 +89,21 @@ QString Legend::castsText() const
     return m_casts == 1 ? tr("1 cast inserted") : tr("%1 casts inserted").arg(m_casts.value_or(0));
 }
 
-void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std::optional<std::size_t> casts)
+QString Legend::precisionsText() const
+{
+    QStringList parts;
+    for (const Row &row : m_rows)
+        parts << typeName(row.type) + ' ' + QString::number(row.count);
+    if (m_casts)
+        parts << castsText();
+    return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy,
+                  const session::Snapshot *converted)
 {
     m_colourBy = colourBy;
-    m_casts = casts;
+    m_casts = converted ? std::optional(converted->castCount()) : std::nullopt;
     m_castTypes = castTypesOf(scene, looks);
     m_rows.clear();
     std::array<std::size_t, kMixTypes.size()> counts{};
@@ -105,6 +116,10 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
             counts[m] += look.mix[m];
         m_isStale = m_isStale || (look.isStale && look.share >= 0);
     }
+    if (converted)
+        for (const auto &[type, operators] : converted->operatorsInBodies())
+            for (const auto &[op, count] : operators)
+                counts[mixIndex(type)] += count;
     for (std::size_t m = 0; m < counts.size(); ++m) {
         if (counts[m] > 0)
             m_rows.push_back({kMixTypes[m], counts[m]});
@@ -113,6 +128,7 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
     m_low = looks.low;
     m_high = looks.high;
     m_target = looks.target;
+    setAccessibleDescription(colourBy == ColourBy::Precision ? precisionsText() : QString());
     place();
     setVisible(true);
     update();
@@ -180,7 +196,7 @@ int Legend::putDiamonds(QPainter *painter, int left, const Tones &tones) const
 int Legend::putPrecisions(QPainter *painter, const Tones &tones, bool isShort) const
 {
     const int space = fontMetrics().horizontalAdvance(QLatin1Char(' '));
-    int at = kPadding;
+    int at = kLegendPadding;
     for (const Row &row : m_rows) {
         at = putBadge(painter, at, row.type, tones) + space;
         const QString count = QString::number(row.count);
@@ -192,17 +208,17 @@ int Legend::putPrecisions(QPainter *painter, const Tones &tones, bool isShort) c
         at = putText(painter, at, isShort ? QString::number(*m_casts) : castsText(), tones.text())
             + partGap();
     }
-    return at - partGap() + kPadding;
+    return at - partGap() + kLegendPadding;
 }
 
 int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
 {
     if (!m_hasFigures)
-        return putText(painter, kPadding, missing(m_colourBy), tones.text()) + kPadding;
+        return putText(painter, kLegendPadding, missing(m_colourBy), tones.text()) + kLegendPadding;
     const auto endText
         = [this](double value) { return figureText(m_colourBy, value).remove(QStringLiteral("\u2264 ")); };
     const int space = 2 * fontMetrics().horizontalAdvance(QLatin1Char(' '));
-    int at = kPadding;
+    int at = kLegendPadding;
     if (!isShort)
         at = putText(painter, at, scaleTitle(m_colourBy, m_target), tones.text()) + partGap();
     at = putText(painter, at, endText(m_low), tones.text()) + space;
@@ -216,7 +232,7 @@ int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
     at = putText(painter, static_cast<int>(bar.right()) + space, endText(m_high), tones.text());
     if (m_isStale)
         at = putText(painter, at + partGap(), tr("of an earlier state"), tones.secondText());
-    return at + kPadding;
+    return at + kLegendPadding;
 }
 
 int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
@@ -229,11 +245,11 @@ int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
 void Legend::place()
 {
     const Tones tones(palette());
-    const int room = m_canvas->width() - 2 * kMargin;
+    const int room = m_canvas->width() - 2 * kLegendMargin;
     const int whole = put(nullptr, tones, false);
     m_isShort = whole > room;
     const int height = lineHeight() + 4;
-    setGeometry(kMargin, m_canvas->height() - height - kMargin,
+    setGeometry(kLegendMargin, m_canvas->height() - height - kLegendMargin,
                 std::min(room, m_isShort ? put(nullptr, tones, true) : whole), height);
 }
 

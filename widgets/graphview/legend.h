@@ -2,6 +2,7 @@
 
 #include "widgets/graphview/looks.h"
 
+#include <QString>
 #include <QWidget>
 
 #include <optional>
@@ -22,10 +23,12 @@ class Legend : public QWidget
 public:
     explicit Legend(Canvas *canvas);
 
-    /// Counts the operators of each precision. casts: inserted ones; nothing for the original.
-    void show(const Scene &scene, const Looks &looks, ColourBy colourBy, std::optional<std::size_t> casts);
+    /// Counts operators and inserted casts, those of bodies of control flow, which have no boxes, included: as the status line does.
+    /// converted  of which `looks` are; null: of the original
+    void show(const Scene &scene, const Looks &looks, ColourBy colourBy, const session::Snapshot *converted);
     void place();
     const std::vector<tensor::DType> &castTypes() const { return m_castTypes; }
+    QString precisionsText() const; ///< "float32 4 · float16 10 · 6 casts inserted", as it is drawn
 
 protected:
     void paintEvent(QPaintEvent *event) override;

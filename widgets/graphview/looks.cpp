@@ -35,14 +35,6 @@ DType sourcePrecision(const graph::Graph &graph, const infer::TypeMap &types, No
     return types.outputs(node).empty() ? DType::Unknown : types.outputs(node).front();
 }
 
-std::size_t mixIndex(DType type)
-{
-    const DType kind = type == DType::U8 ? DType::I8 : type;
-    const auto place = std::ranges::find(kMixTypes, kind);
-    return place == kMixTypes.end() ? kMixTypes.size() - 1
-                                    : static_cast<std::size_t>(place - kMixTypes.begin());
-}
-
 /// Figures by NodeId for one way of colouring.
 class NodeFigureTable
 {
@@ -200,9 +192,18 @@ DType typeInInt8(const rewrite::Conversion &conversion, const layout::Wire &wire
 
 } // namespace
 
-Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
-              ColourBy colourBy, bool converted, const infer::TypeMap &types)
+std::size_t mixIndex(DType type)
 {
+    const DType kind = type == DType::U8 ? DType::I8 : type;
+    const auto place = std::ranges::find(kMixTypes, kind);
+    return place == kMixTypes.end() ? kMixTypes.size() - 1
+                                    : static_cast<std::size_t>(place - kMixTypes.begin());
+}
+
+Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
+              ColourBy colourBy, bool converted)
+{
+    const infer::TypeMap &types = *snapshot.sourceTypes;
     Looks looks;
     looks.items.resize(scene.items().size());
     looks.casts.resize(scene.edges().size());
@@ -256,11 +257,10 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
     return looks;
 }
 
-DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted,
-                 const infer::TypeMap &types)
+DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted)
 {
     if (!converted || !snapshot.converted)
-        return types.of(wire.from);
+        return snapshot.sourceTypes->of(wire.from);
     const rewrite::Conversion &conversion = snapshot.converted->conversion;
     if (conversion.isInt8(wire.reader))
         return typeInInt8(conversion, wire);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/infer/type_map.h"
 #include "core/session/snapshot.h"
 #include "widgets/graphview/scene.h"
 
@@ -55,6 +54,9 @@ struct CastMark
     bool isShared = false; ///< it serves other edges too, and is counted at the first of them
 };
 
+/// The place of a precision in kMixTypes.
+std::size_t mixIndex(tensor::DType type);
+
 /// All colours of a scene. Made again after every edit, in time linear in nodes.
 struct Looks
 {
@@ -67,13 +69,11 @@ struct Looks
 };
 
 /// converted  false: of the original, without casts
-/// types      of the source graph
 Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
-              ColourBy colourBy, bool converted, const infer::TypeMap &types);
+              ColourBy colourBy, bool converted);
 
 /// The type of the tensor on a wire: behind the cast in a converted graph. Unknown where there is none: within a fused int8
 /// operator.
-tensor::DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted,
-                         const infer::TypeMap &types);
+tensor::DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted);
 
 } // namespace halftone::widgets

@@ -10,10 +10,10 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr int kMargin = 12;
+constexpr int kMapMargin = 12;
 constexpr int kFoot = 32; ///< where the legend lies
 constexpr double kFaint = 0.3;
-constexpr int kPadding = 5;
+constexpr int kMapPadding = 5;
 
 } // namespace
 
@@ -45,7 +45,7 @@ void Minimap::place()
     const double aspect = scene->size().width() / scene->size().height();
     const double height = aspect < 1 ? most : std::max(3.0 * line, most / aspect);
     const double width = std::clamp(height * aspect, 4.0 * line, 0.8 * most);
-    const QSize size(static_cast<int>(width) + 2 * kPadding, static_cast<int>(height) + 2 * kPadding);
+    const QSize size(static_cast<int>(width) + 2 * kMapPadding, static_cast<int>(height) + 2 * kMapPadding);
     if (size != this->size())
         m_picture = {};
     resize(size);
@@ -57,8 +57,8 @@ QPoint Minimap::placeIn(Qt::Corner corner) const
 {
     const bool isLeft = corner == Qt::BottomLeftCorner || corner == Qt::TopLeftCorner;
     const bool isTop = corner == Qt::TopLeftCorner || corner == Qt::TopRightCorner;
-    return {isLeft ? kMargin : m_canvas->width() - width() - kMargin,
-            isTop ? kMargin : m_canvas->height() - height() - kFoot};
+    return {isLeft ? kMapMargin : m_canvas->width() - width() - kMapMargin,
+            isTop ? kMapMargin : m_canvas->height() - height() - kFoot};
 }
 
 bool Minimap::findsFreePlace()
@@ -110,7 +110,7 @@ bool Minimap::liesOverNodes() const
 
 QRectF Minimap::inner() const
 {
-    return QRectF(rect()).adjusted(kPadding, kPadding, -kPadding, -kPadding);
+    return QRectF(rect()).adjusted(kMapPadding, kMapPadding, -kMapPadding, -kMapPadding);
 }
 
 QPointF Minimap::toScene(const QPointF &map) const

@@ -22,7 +22,6 @@ public:
     void retire(); ///< it stays hidden: another canvas that moves in step has one
     /// Where there is little room it goes to a corner without nodes, and is hidden where there is none: it takes no node's clicks.
     void setAvoidsNodes(bool avoids);
-    bool coversNodes() const { return m_coversNodes; } ///< is then drawn faintly, unless the mouse is over it
 
 Q_SIGNALS:
     void placeWanted(const QPointF &scene);

@@ -17,7 +17,7 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr double kMargin = 16; ///< around the picture
+constexpr double kPictureMargin = 16; ///< around the picture
 constexpr double kMostPixels = 64e6; ///< of a PNG: 256 MB while it is made
 constexpr double kMostSide = 30000;
 
@@ -26,17 +26,17 @@ std::string hex(const QColor &colour)
     return colour.name().toStdString();
 }
 
-layout::SvgPattern svgPattern(Qt::BrushStyle pattern)
+BandPattern bandPattern(Qt::BrushStyle pattern)
 {
     switch (pattern) {
     case Qt::BDiagPattern:
-        return layout::SvgPattern::Diagonal;
+        return BandPattern::Diagonal;
     case Qt::Dense5Pattern:
-        return layout::SvgPattern::Dots;
+        return BandPattern::Dots;
     case Qt::DiagCrossPattern:
-        return layout::SvgPattern::CrossHatch;
+        return BandPattern::CrossHatch;
     default:
-        return layout::SvgPattern::Plain;
+        return BandPattern::None;
     }
 }
 
@@ -59,7 +59,7 @@ layout::SvgItem svgItem(const SceneItem &item, const ItemLook &look, ColourBy co
     }
     if (isNode)
         result.badge = tone.badge.toStdString();
-    result.pattern = svgPattern(tone.pattern);
+    result.pattern = bandPattern(tone.pattern);
     result.body = hex(item.isFrame ? tones.frame(item.depth) : isNode ? tone.body : tones.ground());
     result.border = hex(isNode ? tone.border : tones.line());
     if (isNode && colourBy != ColourBy::Precision && look.share >= 0) {
@@ -117,7 +117,7 @@ Result<QByteArray> pngOf(const QString &path, const PaintInput &input, ScenePain
                          const QSizeF &size)
 {
     Camera camera;
-    camera.origin = {-kMargin, -kMargin};
+    camera.origin = {-kPictureMargin, -kPictureMargin};
     camera.scale = std::min({2.0, std::sqrt(kMostPixels / (size.width() * size.height())),
                              kMostSide / std::max(size.width(), size.height())});
     QImage image((size * camera.scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
@@ -141,7 +141,7 @@ QByteArray pdfOf(const PaintInput &input, ScenePainter &scenePainter, const QSiz
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
     Camera camera;
-    camera.origin = {-kMargin, -kMargin};
+    camera.origin = {-kPictureMargin, -kPictureMargin};
     const double scale = std::min(1.0, 14000 / std::max(size.width(), size.height()));
     QPdfWriter pdf(&buffer);
     pdf.setResolution(72);
@@ -171,7 +171,7 @@ Result<void> writePicture(const QString &path, const PaintInput &input, const QP
         return badCall(path.toStdString(), "unsupported format \"" + ending.toStdString() + '"',
                        "svg, png or pdf");
 
-    const QSizeF size = input.scene->size() + QSizeF(2 * kMargin, 2 * kMargin);
+    const QSizeF size = input.scene->size() + QSizeF(2 * kPictureMargin, 2 * kPictureMargin);
     PaintInput whole = input;
     whole.emphasis = std::make_shared<const Emphasis>();
     ScenePainter scenePainter(palette, font);

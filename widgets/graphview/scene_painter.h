@@ -19,14 +19,13 @@ class QPainter;
 namespace halftone::widgets {
 
 /// All that a picture is drawn from. What is given stays as it is as long as a picture holds it, so that a picture that is shown late, or not
-/// at all, never reads what is gone. Looks, emphasis and types are of the scene.
+/// at all, never reads what is gone. Looks and emphasis are of the scene.
 struct PaintInput
 {
     std::shared_ptr<const Scene> scene;
     std::shared_ptr<const Looks> looks;
     std::shared_ptr<const Emphasis> emphasis;
     std::shared_ptr<const session::Snapshot> snapshot;
-    std::shared_ptr<const infer::TypeMap> types; ///< of the source
     ColourBy colourBy = ColourBy::Precision;
     bool converted = true;
 };

@@ -180,7 +180,7 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
         if (edge.wires.empty() || bounds.height() < 1.5 * metrics.height())
             continue;
         const layout::Wire &wire = edge.wires.front();
-        const tensor::DType type = typeOnWire(*input.snapshot, wire, input.converted, *input.types);
+        const tensor::DType type = typeOnWire(*input.snapshot, wire, input.converted);
         QString text = type == tensor::DType::Unknown ? QString() : shortType(type);
         if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
             text += (text.isEmpty() ? QString() : QStringLiteral(" "))

@@ -35,9 +35,7 @@ struct Details
     std::vector<DetailSection> sections;
 };
 
-/// `sourceTypes`: sourceTypes(snapshot).
-Details describeNode(const session::Snapshot &snapshot, const session::Figures &figures,
-                     const infer::TypeMap &sourceTypes, graph::NodeId node);
+Details describeNode(const session::Snapshot &snapshot, const session::Figures &figures, graph::NodeId node);
 /// Of several nodes: counts.
 Details describeNodes(const session::Snapshot &snapshot, const session::Figures &figures,
                       std::span<const graph::NodeId> nodes);

@@ -1,7 +1,6 @@
 #include "widgets/inspector/inspector_panel.h"
 
 #include "widgets/common/precision_palette.h"
-#include "widgets/models/source_types.h"
 
 #include <QEvent>
 #include <QRegularExpression>
@@ -109,17 +108,11 @@ InspectorPanel::InspectorPanel(DocumentController *controller, QWidget *parent)
     setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
     setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
     document()->setDocumentMargin(8);
-    connect(controller, &DocumentController::documentChanged, this, &InspectorPanel::takeDocument);
+    connect(controller, &DocumentController::documentChanged, this, &InspectorPanel::refresh);
     connect(controller, &DocumentController::snapshotChanged, this, &InspectorPanel::refresh);
     connect(controller, &DocumentController::figuresChanged, this, &InspectorPanel::refresh);
     connect(&controller->selection(), &Selection::changed, this, &InspectorPanel::refresh);
     connect(this, &QTextBrowser::anchorClicked, this, &InspectorPanel::follow);
-    takeDocument();
-}
-
-void InspectorPanel::takeDocument()
-{
-    m_sourceTypes = m_controller->snapshot() ? sourceTypes(*m_controller->snapshot()) : infer::TypeMap();
     refresh();
 }
 
@@ -130,7 +123,7 @@ Details InspectorPanel::details() const
     if (selection.nodes().empty())
         return describeModel(*snapshot, m_controller->figures());
     if (selection.nodes().size() == 1)
-        return describeNode(*snapshot, m_controller->figures(), m_sourceTypes, selection.nodes().front());
+        return describeNode(*snapshot, m_controller->figures(), selection.nodes().front());
     return describeNodes(*snapshot, m_controller->figures(), selection.nodes());
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/infer/type_map.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/inspector/details.h"
 
@@ -21,13 +20,11 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
-    void takeDocument();
     void refresh();
     Details details() const;
     void follow(const QUrl &link);
 
     DocumentController *m_controller;
-    infer::TypeMap m_sourceTypes;
     std::vector<graph::NodeId> m_shown; ///< to keep the place when the same nodes are shown again
 };
 

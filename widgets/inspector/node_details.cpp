@@ -27,11 +27,10 @@ QString typeName(tensor::DType type)
 class NodeDetails
 {
 public:
-    NodeDetails(const session::Snapshot &snapshot, const session::Figures &figures,
-                const infer::TypeMap &sourceTypes, graph::NodeId node)
+    NodeDetails(const session::Snapshot &snapshot, const session::Figures &figures, graph::NodeId node)
         : m_snapshot(snapshot)
         , m_figures(figures)
-        , m_sourceTypes(sourceTypes)
+        , m_sourceTypes(*snapshot.sourceTypes)
         , m_graph(snapshot.graph())
         , m_node(node)
         , m_def(m_graph.node(node))
@@ -444,10 +443,9 @@ Details NodeDetails::make()
 
 } // namespace
 
-Details describeNode(const session::Snapshot &snapshot, const session::Figures &figures,
-                     const infer::TypeMap &sourceTypes, graph::NodeId node)
+Details describeNode(const session::Snapshot &snapshot, const session::Figures &figures, graph::NodeId node)
 {
-    return NodeDetails(snapshot, figures, sourceTypes, node).make();
+    return NodeDetails(snapshot, figures, node).make();
 }
 
 } // namespace halftone::widgets

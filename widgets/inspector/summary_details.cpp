@@ -225,7 +225,8 @@ Details describeNodes(const session::Snapshot &snapshot, const session::Figures 
                          [&](graph::NodeId id) { return !graph.isVariable(id); });
     if (const std::size_t variables = nodes.size() - operators.size(); variables > 0)
         details.subtitle = QStringLiteral("%1 among them").arg(counted(variables, "variable", "variables"));
-    details.sections.push_back(mixOf(snapshot, operators));
+    if (snapshot.converted)
+        details.sections.push_back(mixOf(snapshot, operators));
     details.sections.push_back(operatorsOf(graph, operators));
     DetailSection figuresSection{QStringLiteral("Figures"), {}};
     std::optional<double> worst;
@@ -305,7 +306,8 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
         first.rows.push_back(
             {QStringLiteral("refused"), plain(snapshot.error->message()), {}, true, false, {}});
     details.sections.push_back(std::move(first));
-    details.sections.push_back(mixOf(snapshot, operators, bodies));
+    if (snapshot.converted)
+        details.sections.push_back(mixOf(snapshot, operators, bodies));
     addAccuracy(snapshot, figures, details);
     addLatency(snapshot, figures, details);
     if (snapshot.converted)

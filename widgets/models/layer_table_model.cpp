@@ -1,7 +1,7 @@
 #include "widgets/models/layer_table_model.h"
 
 #include "widgets/common/formatters.h"
-#include "widgets/models/source_types.h"
+#include "widgets/models/casts_by_reader.h"
 
 #include <array>
 #include <cmath>
@@ -133,7 +133,6 @@ void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snaps
     m_nodes.clear();
     m_rows.clear();
     m_casts.clear();
-    m_sourceTypes = {};
     if (m_snapshot) {
         const graph::Graph &graph = m_snapshot->graph();
         m_rows.assign(graph.nodeCount(), -1);
@@ -144,7 +143,6 @@ void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snaps
             m_nodes.push_back(id);
         }
         m_casts = castsByReader(*m_snapshot);
-        m_sourceTypes = sourceTypes(*m_snapshot);
     }
     endResetModel();
 }
@@ -234,7 +232,7 @@ QVariant LayerTableModel::number(graph::NodeId node, int column) const
     case MixedUs:
         return time(figures.mixed);
     case Casts:
-        return static_cast<double>(state.casts);
+        return m_snapshot->converted ? QVariant(static_cast<double>(state.casts)) : QVariant();
     case BackendSqnr:
         return sqnr(figures.betweenBackends);
     case BackendRelativeL2:
@@ -279,7 +277,9 @@ QString LayerTableModel::text(graph::NodeId node, int column) const
     case Operator:
         return plain(def.op);
     case Precision: {
-        const QString from = shortType(m_sourceTypes.at(node, 0));
+        const QString from = shortType(m_snapshot->sourceTypes->at(node, 0));
+        if (!m_snapshot->converted)
+            return from;
         const QString to = shortType(m_snapshot->precisionOf(node));
         return from == to ? to : from + QStringLiteral(" \u2192 ") + to;
     }

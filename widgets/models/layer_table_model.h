@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/infer/type_map.h"
 #include "core/session/snapshot.h"
 
 #include <QAbstractTableModel>
@@ -107,7 +106,6 @@ private:
 
     std::shared_ptr<const session::Snapshot> m_snapshot;
     session::Figures m_figures;
-    infer::TypeMap m_sourceTypes;
     std::vector<graph::NodeId> m_nodes; ///< by row
     std::vector<int> m_rows; ///< by NodeId
     std::vector<std::uint32_t> m_casts; ///< by NodeId

@@ -60,7 +60,6 @@ class TuneState : public QObject
 public:
     explicit TuneState(DocumentController *controller, QObject *parent = nullptr);
 
-    const std::shared_ptr<const tune::Front> &sharedFront() const { return m_front; }
     const policy::Policy *base() const
     {
         return m_base.get();

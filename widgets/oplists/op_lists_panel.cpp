@@ -376,10 +376,4 @@ void OpListsPanel::showContextMenu(const QPoint &place)
     menu->popup(m_view->viewport()->mapToGlobal(place));
 }
 
-void OpListsPanel::focusFilter()
-{
-    m_filter->setFocus(Qt::ShortcutFocusReason);
-    m_filter->selectAll();
-}
-
 } // namespace halftone::widgets

@@ -46,9 +46,6 @@ public:
     /// Gives `view` (the graph, the layers) the keys of the lists, for the nodes that are chosen.
     void addKeysTo(QWidget *view);
 
-public Q_SLOTS:
-    void focusFilter();
-
 private:
     void build();
     QWidget *makeListRow();

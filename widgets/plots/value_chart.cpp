@@ -15,7 +15,7 @@ namespace halftone::widgets {
 namespace {
 
 constexpr std::size_t kMostBins = 400;
-constexpr double kLowestCount = 0.5;
+constexpr double kLeastCount = 0.5;
 
 } // namespace
 
@@ -25,7 +25,7 @@ ValueChart::ValueChart(QCPAxisRect *rect)
     , m_marks(rect)
     , m_clipped(new QCPItemText(rect->parentPlot()))
 {
-    m_bars->setBaseValue(kLowestCount);
+    m_bars->setBaseValue(kLeastCount);
     m_bars->setPen(Qt::NoPen);
     for (std::size_t side = 0; side < m_shades.size(); ++side) {
         m_shades[side] = new QCPItemRect(rect->parentPlot());
@@ -166,7 +166,7 @@ void ValueChart::fillBars()
     m_rect->axis(QCPAxis::atBottom)->ticker()->setTickCount(std::clamp(m_rect->width() / kTickWidth, 2, 6));
     m_marks.place();
     m_rect->axis(QCPAxis::atLeft)
-        ->setRange(kLowestCount, upperLimit(kLowestCount, m_highest, m_rect, m_marks.height()));
+        ->setRange(kLeastCount, upperLimit(kLeastCount, m_highest, m_rect, m_marks.height()));
 }
 
 QString ValueChart::textAt(double x) const

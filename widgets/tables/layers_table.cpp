@@ -4,6 +4,7 @@
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
 #include "widgets/common/table_copy.h"
+#include "widgets/common/table_rows.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/tables/layer_delegate.h"
 
@@ -100,31 +101,17 @@ void LayersTable::build()
     connect(save, &QToolButton::clicked, this, &LayersTable::exportCsv);
 
     m_view->setModel(m_proxy);
-    followNames(m_view, m_model, LayerTableModel::Name, [this](ShortNames names) {
+    new NameFollower(m_view, m_model, LayerTableModel::Name, [this](ShortNames names) {
         m_freeWidth->setLongest(names.longest());
         m_delegate->setNames(std::move(names));
     });
     m_view->setItemDelegate(m_delegate);
     leadDownTo(m_filter, m_view);
-    m_view->setMouseTracking(true);
     m_view->viewport()->installEventFilter(this);
-    m_view->setAccessibleName(tr("Layers"));
-    m_view->setSortingEnabled(true);
+    setUpRows(m_view, tr("Layers"));
     m_view->sortByColumn(-1, Qt::AscendingOrder);
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_view->setShowGrid(false);
-    m_view->setAlternatingRowColors(true);
-    m_view->setWordWrap(false);
-    m_view->setTabKeyNavigation(false);
-    m_view->setTextElideMode(Qt::ElideMiddle);
-    m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() + 6);
     QHeaderView *const header = m_view->horizontalHeader();
-    header->setSectionsMovable(true);
-    header->setHighlightSections(false);
     header->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(header, &QWidget::customContextMenuRequested, this, [this, header](const QPoint &place) {
         QMenu *const menu = makeColumnMenu(this);
@@ -379,12 +366,6 @@ void LayersTable::copy()
 void LayersTable::exportCsv()
 {
     widgets::exportCsv(this, tr("Export Layers"), QStringLiteral("layers.csv"), [this] { return csv(); });
-}
-
-void LayersTable::focusFilter()
-{
-    m_filter->setFocus(Qt::ShortcutFocusReason);
-    m_filter->selectAll();
 }
 
 } // namespace halftone::widgets

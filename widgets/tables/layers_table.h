@@ -41,7 +41,6 @@ public Q_SLOTS:
     void pinBaseline(bool on);
     void copy();
     void exportCsv(); ///< asks where to
-    void focusFilter();
 
 protected:
     bool eventFilter(QObject *watched, QEvent *event) override;

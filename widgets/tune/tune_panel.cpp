@@ -205,8 +205,8 @@ QWidget *TunePanel::makeGroups()
     m_view->setTextElideMode(Qt::ElideMiddle);
     auto *const delegate = new NameDelegate(GroupTable::Name, m_view);
     m_view->setItemDelegate(delegate);
-    followNames(m_view, m_table, GroupTable::Name,
-                [delegate](ShortNames names) { delegate->setNames(std::move(names)); });
+    new NameFollower(m_view, m_table, GroupTable::Name,
+                     [delegate](ShortNames names) { delegate->setNames(std::move(names)); });
     m_view->addAction(makeCopyAction(m_view));
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
     m_view->setAccessibleName(tr("Groups of layers"));

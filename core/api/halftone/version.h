@@ -2,15 +2,22 @@
 
 #include <string_view>
 
-/// Semantic versioning (semver.org): while the first number is 0, programs are compiled anew when the second one changes. CMakeLists.txt
-/// reads these numbers.
+/// Semantic versioning (semver.org): while the major version is 0, a new minor version may break source and binary compatibility.
+/// CMakeLists.txt reads these three numbers.
 #define HALFTONE_VERSION_MAJOR 0
 #define HALFTONE_VERSION_MINOR 1
 #define HALFTONE_VERSION_PATCH 0
 
+#define HALFTONE_DETAIL_TEXT_OF(x) #x
+#define HALFTONE_DETAIL_TEXT(x) HALFTONE_DETAIL_TEXT_OF(x)
+/// The version of these headers as a string literal: "0.1.0".
+#define HALFTONE_VERSION                                                                                     \
+    HALFTONE_DETAIL_TEXT(HALFTONE_VERSION_MAJOR)                                                             \
+    "." HALFTONE_DETAIL_TEXT(HALFTONE_VERSION_MINOR) "." HALFTONE_DETAIL_TEXT(HALFTONE_VERSION_PATCH)
+
 namespace halftone::api {
 
-/// Of the library that is linked: "0.1.0".
+/// The version of the library that is linked: "0.1.0".
 std::string_view version();
 
 } // namespace halftone::api

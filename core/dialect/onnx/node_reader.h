@@ -51,10 +51,6 @@ public:
     std::optional<std::size_t> position(std::size_t slot) const;
     std::size_t inputCount() const { return m_inputs; } ///< that are there
     std::size_t outputCount() const { return m_node.outputs.size(); }
-    bool hasOutput(std::size_t output) const
-    {
-        return output < m_node.outputs.size() && !m_node.outputs[output].empty();
-    }
 
     // --- values and shapes of inputs; the node waits where one that is there is not known
     /// Null for an input that is absent or not known.

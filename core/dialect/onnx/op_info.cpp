@@ -57,11 +57,6 @@ std::size_t OpInfo::mostInputs() const
     return most(inputs);
 }
 
-std::size_t OpInfo::leastOutputs() const
-{
-    return least(outputs);
-}
-
 std::size_t OpInfo::mostOutputs() const
 {
     return most(outputs);

@@ -42,7 +42,6 @@ struct OpInfo final : dialect::OpInfo, dialect::ConvertedTypes
     /// Inputs that must be there, and how many there may be at most.
     std::size_t leastInputs() const;
     std::size_t mostInputs() const;
-    std::size_t leastOutputs() const;
     std::size_t mostOutputs() const;
 
     std::optional<std::size_t> inputCount(const graph::Attributes &attributes) const override;

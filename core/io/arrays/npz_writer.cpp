@@ -10,21 +10,21 @@
 namespace halftone::io {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using NpyBytes = std::vector<std::byte>;
 
 constexpr const char *kCannot = "cannot make an archive";
 
-Bytes npyImage(const tensor::Tensor &value)
+NpyBytes npyImage(const tensor::Tensor &value)
 {
     const std::string header = npyHeader(value.dtype(), value.shape());
     const auto start = std::as_bytes(std::span(header));
-    Bytes image(start.begin(), start.end());
+    NpyBytes image(start.begin(), start.end());
     image.insert(image.end(), value.bytes().begin(), value.bytes().end());
     return image;
 }
 
 /// `image` must live until the archive is closed: libzip reads it then.
-Result<void> addEntry(zip_t *archive, const std::string &entry, const Bytes &image)
+Result<void> addEntry(zip_t *archive, const std::string &entry, const NpyBytes &image)
 {
     ZipSource source(zip_source_buffer(archive, image.data(), image.size(), 0));
     const zip_int64_t index
@@ -41,13 +41,13 @@ Result<void> addEntry(zip_t *archive, const std::string &entry, const Bytes &ima
     return {};
 }
 
-Result<Bytes> contentOf(zip_source_t *source)
+Result<NpyBytes> contentOf(zip_source_t *source)
 {
     zip_stat_t status;
     zip_stat_init(&status);
     if (zip_source_stat(source, &status) != 0 || zip_source_open(source) != 0)
         return zipError({}, kCannot, zip_source_error(source));
-    Bytes bytes(status.size);
+    NpyBytes bytes(status.size);
     const zip_int64_t size = zip_source_read(source, bytes.data(), bytes.size());
     zip_source_close(source);
     if (size < 0 || static_cast<zip_uint64_t>(size) != bytes.size())
@@ -79,7 +79,7 @@ std::vector<std::string> entryNames(std::span<const NamedTensor> arrays)
 }
 
 /// The archive in memory: libzip would write its own file, but files go through AtomicFile.
-Result<Bytes> packed(std::span<const NamedTensor> arrays)
+Result<NpyBytes> packed(std::span<const NamedTensor> arrays)
 {
     zip_error_t error;
     zip_error_init(&error);
@@ -87,7 +87,7 @@ Result<Bytes> packed(std::span<const NamedTensor> arrays)
     if (!target)
         return takeError(kCannot, error);
     zip_source_keep(target.get());
-    std::vector<Bytes> images;
+    std::vector<NpyBytes> images;
     images.reserve(arrays.size());
     ZipArchive archive(zip_open_from_source(target.get(), ZIP_TRUNCATE, &error));
     if (!archive) {

@@ -1,7 +1,7 @@
 #include "core/io/mxnet/pair_mark.h"
 
-#include <array>
-#include <cstdio>
+#include "core/base/hex.h"
+
 #include <string_view>
 
 namespace halftone::io {
@@ -14,10 +14,7 @@ constexpr std::string_view kStart = R"(["str", "xxh64:)"; ///< as nnvm stores a 
 
 std::string pairMark(const Xxh64 &parameterFile)
 {
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx",
-                  static_cast<unsigned long long>(parameterFile.value()));
-    return std::string(kStart) + digits.data() + "\"]";
+    return std::string(kStart) + hexDigits(parameterFile.value()) + "\"]";
 }
 
 graph::Graph withPairMark(const graph::Graph &graph, const std::optional<std::string> &mark)

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/base/atomic_file.h"
 #include "core/base/mapped_file.h"
 #include "core/base/result.h"
 #include "core/tensor/tensor.h"
@@ -24,13 +23,11 @@ Result<std::vector<tensor::Array>> readParams(const std::shared_ptr<const Mapped
 Result<std::vector<tensor::Array>> readParams(std::span<const std::byte> bytes,
                                               const std::shared_ptr<const void> &owner);
 
-/// Writes `arrays` as MXNet 1.9.1 does: V2, with the names in order (or without names when no array has one).
-/// An array of rank 0 becomes V3, which alone can say it. Values go from the tensors' bytes to the file.
-/// fails: when a write does.
-Result<void> writeParams(std::span<const tensor::Array> arrays, AtomicFile &file);
-
-/// The same, piece by piece into `write`.
 using WriteBytes = std::function<Result<void>(std::span<const std::byte>)>;
+
+/// Writes `arrays` as MXNet 1.9.1 does: V2, with the names in order (or without names when no array has one).
+/// An array of rank 0 becomes V3, which alone can say it. Values go from the tensors' bytes to `write`, piece by piece.
+/// fails: when `write` does.
 Result<void> writeParams(std::span<const tensor::Array> arrays, const WriteBytes &write);
 
 } // namespace halftone::io

@@ -19,7 +19,7 @@ using tensor::Shape;
 using tensor::Storage;
 using tensor::Tensor;
 
-constexpr std::int64_t kHighestRank = 32;
+constexpr std::int64_t kHighestMxnetRank = 32;
 /// An array in memory is larger than the smallest one in a file, so their number needs a limit of its own.
 constexpr std::uint64_t kMostArrays = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSmallestArray = 4;
@@ -101,10 +101,10 @@ Result<Array> ParamsReader::readArray(std::size_t index)
 Result<void> ParamsReader::readOldest(Array &array, std::uint32_t rank)
 {
     // Before versions the first word is the rank, so an unknown magic number shows as an impossible one.
-    if (rank > kHighestRank) {
-        return ByteReader::errorAt(m_in.offset() - sizeof(rank),
-                                   "first word " + std::to_string(rank) + " of " + m_what,
-                                   "a magic number, or a rank of at most " + std::to_string(kHighestRank));
+    if (rank > kHighestMxnetRank) {
+        return ByteReader::errorAt(
+            m_in.offset() - sizeof(rank), "first word " + std::to_string(rank) + " of " + m_what,
+            "a magic number, or a rank of at most " + std::to_string(kHighestMxnetRank));
     }
     HALFTONE_TRY(Shape shape, readDims<std::uint32_t>(rank, "the shape of " + m_what));
     if (rank == 0)
@@ -152,9 +152,9 @@ Result<Shape> ParamsReader::readShape(std::uint32_t magic, const std::string &wh
     HALFTONE_TRY(const auto rank, m_in.read<std::int32_t>(what));
     if (magic == params::kV3 && rank == -1)
         return Shape();
-    if (rank < 0 || rank > kHighestRank)
+    if (rank < 0 || rank > kHighestMxnetRank)
         return ByteReader::errorAt(at, "rank " + std::to_string(rank) + " in " + what,
-                                   "0 to " + std::to_string(kHighestRank));
+                                   "0 to " + std::to_string(kHighestMxnetRank));
     return readDims<std::int64_t>(rank, what);
 }
 

@@ -16,7 +16,7 @@ using tensor::Storage;
 using tensor::Tensor;
 
 /// Collects the small fields before a block of values.
-class Header
+class ParamsHeader
 {
 public:
     template <std::integral T>
@@ -41,7 +41,7 @@ private:
 Result<void> writeArray(const Array &array, const WriteBytes &write)
 {
     const bool isScalar = array.shape.hasRank() && array.shape.rank() == 0;
-    Header header;
+    ParamsHeader header;
     header.put(isScalar ? params::kV3 : params::kV2);
     header.put(static_cast<std::int32_t>(array.shape.hasRank() ? array.storage : Storage::Dense));
     if (array.shape.hasRank() && array.storage != Storage::Dense) {
@@ -75,11 +75,11 @@ Result<void> writeArray(const Array &array, const WriteBytes &write)
 Result<void> writeNames(std::span<const Array> arrays, const WriteBytes &write)
 {
     const bool isNamed = std::ranges::any_of(arrays, [](const Array &array) { return !array.name.empty(); });
-    Header count;
+    ParamsHeader count;
     count.put(std::uint64_t{isNamed ? arrays.size() : 0});
     HALFTONE_CHECK(write(count.bytes()));
     for (const Array &array : arrays.first(isNamed ? arrays.size() : 0)) {
-        Header length;
+        ParamsHeader length;
         length.put(std::uint64_t{array.name.size()});
         HALFTONE_CHECK(write(length.bytes()));
         HALFTONE_CHECK(write(std::as_bytes(std::span(array.name))));
@@ -91,7 +91,7 @@ Result<void> writeNames(std::span<const Array> arrays, const WriteBytes &write)
 
 Result<void> writeParams(std::span<const Array> arrays, const WriteBytes &write)
 {
-    Header list;
+    ParamsHeader list;
     list.put(params::kListMagic);
     list.put(std::uint64_t{0});
     list.put(std::uint64_t{arrays.size()});
@@ -99,11 +99,6 @@ Result<void> writeParams(std::span<const Array> arrays, const WriteBytes &write)
     for (const Array &array : arrays)
         HALFTONE_CHECK(writeArray(array, write));
     return writeNames(arrays, write);
-}
-
-Result<void> writeParams(std::span<const Array> arrays, AtomicFile &file)
-{
-    return writeParams(arrays, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
 }
 
 } // namespace halftone::io

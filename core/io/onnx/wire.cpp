@@ -21,7 +21,7 @@ enum class Wire : std::uint8_t
     Fixed32 = 5
 };
 
-struct Field
+struct WireField
 {
     std::uint32_t number = 0;
     Wire wire = Wire::Varint;
@@ -47,11 +47,11 @@ public:
     bool atEnd() const { return m_at == m_bytes.size(); }
     std::size_t place() const { return m_base + m_at; }
 
-    Result<Field> next()
+    Result<WireField> next()
     {
         const std::size_t begin = m_at;
         HALFTONE_TRY(const std::uint64_t key, varint("a field"));
-        Field field;
+        WireField field;
         field.number = static_cast<std::uint32_t>(key >> 3);
         if (key >> 3 == 0 || key >> 3 > kHighestField)
             return badByte(m_base + begin, "field number " + std::to_string(key >> 3),
@@ -150,7 +150,7 @@ public:
     {
         Fields fields(m_file, 0);
         while (!fields.atEnd()) {
-            HALFTONE_TRY(const Field field, fields.next());
+            HALFTONE_TRY(const WireField field, fields.next());
             if (field.number != kModelGraph || field.wire != Wire::Bytes) {
                 append(m_model.message, field.whole);
                 continue;
@@ -172,7 +172,7 @@ private:
     {
         Fields fields(bytes, placeOf(bytes));
         while (!fields.atEnd()) {
-            HALFTONE_TRY(const Field field, fields.next());
+            HALFTONE_TRY(const WireField field, fields.next());
             if (field.number != kGraphInitializer || field.wire != Wire::Bytes) {
                 append(out, field.whole);
                 continue;
@@ -194,7 +194,7 @@ private:
         Fields fields(bytes, placeOf(bytes));
         std::optional<std::span<const std::byte>> values;
         while (!fields.atEnd()) {
-            HALFTONE_TRY(const Field field, fields.next());
+            HALFTONE_TRY(const WireField field, fields.next());
             if (field.number != kTensorRawData || field.wire != Wire::Bytes
                 || field.content.size() < kLeastKeptApart)
                 append(out, field.whole);
@@ -233,7 +233,7 @@ struct Opened
     std::size_t size = 0; ///< of the field, values included
 };
 
-Opened opened(const Field &field, std::size_t values)
+Opened opened(const WireField &field, std::size_t values)
 {
     Opened result;
     result.whole = field.whole;

@@ -9,7 +9,7 @@
 namespace halftone::ops {
 namespace {
 
-using Kind = LinearAlgebra::Kind;
+using AlgebraKind = LinearAlgebra::Kind;
 using DimList = std::vector<Dim>;
 
 DimList withLast(DimList batch, std::initializer_list<Dim> last)
@@ -88,7 +88,7 @@ Result<void> inferMade(const LinearAlgebra &op, ShapeSlots &slots)
         return slots.wrongInput(0, "rank 1 or more");
     Dim side = dims.back();
     dims.pop_back();
-    if (op.kind == Kind::MakeTriangle && side.isKnown()) {
+    if (op.kind == AlgebraKind::MakeTriangle && side.isKnown()) {
         const auto found = triangleSide(side.value());
         if (!found)
             return slots.wrongInput(0, "as many elements as a triangle has: 1, 3, 6, 10, …");
@@ -104,13 +104,13 @@ Result<void> inferExtracted(const LinearAlgebra &op, ShapeSlots &slots, const Di
     if (length.isOutOfRange() || (length.isKnown() && length.value() < 1))
         return badAttribute("offset", std::to_string(op.offset), "one that the matrix has");
     return slots.setOutput(
-        0, withLast(batch, {op.kind == Kind::ExtractDiagonal ? length : half(length * (length + 1))}));
+        0, withLast(batch, {op.kind == AlgebraKind::ExtractDiagonal ? length : half(length * (length + 1))}));
 }
 
 Result<void> inferRectangular(const LinearAlgebra &op, ShapeSlots &slots, const DimList &batch, Dim rows,
                               Dim columns)
 {
-    if (op.kind == Kind::Symmetric) {
+    if (op.kind == AlgebraKind::Symmetric) {
         const Dim side = op.transpose ? columns : rows;
         return slots.setOutput(0, withLast(batch, {side, side}));
     }
@@ -122,19 +122,19 @@ Result<void> inferRectangular(const LinearAlgebra &op, ShapeSlots &slots, const 
 
 Result<void> inferSquare(const LinearAlgebra &op, ShapeSlots &slots, const DimList &batch, Dim side)
 {
-    const std::size_t scratch = op.kind == Kind::LogDeterminant ? 2 : 1;
+    const std::size_t scratch = op.kind == AlgebraKind::LogDeterminant ? 2 : 1;
     switch (op.kind) {
-    case Kind::Determinant:
-    case Kind::LogDeterminant:
+    case AlgebraKind::Determinant:
+    case AlgebraKind::LogDeterminant:
         for (std::size_t o = 0; o < scratch; ++o)
             HALFTONE_CHECK(slots.setOutput(o, numbers(op, batch)));
         HALFTONE_CHECK(slots.setOutput(scratch, withLast(batch, {side, side})));
         return slots.setOutput(scratch + 1, withLast(batch, {side}));
-    case Kind::SymmetricEigen:
+    case AlgebraKind::SymmetricEigen:
         HALFTONE_CHECK(slots.setOutput(1, withLast(batch, {side})));
         return slots.setOutput(0, withLast(batch, {side, side}));
-    case Kind::ExtractDiagonal:
-    case Kind::ExtractTriangle:
+    case AlgebraKind::ExtractDiagonal:
+    case AlgebraKind::ExtractTriangle:
         return inferExtracted(op, slots, batch, side);
     default:
         return slots.setOutput(0, withLast(batch, {side, side}));
@@ -145,11 +145,11 @@ Result<void> inferSquare(const LinearAlgebra &op, ShapeSlots &slots, const DimLi
 
 Result<void> infer(const LinearAlgebra &op, ShapeSlots &slots)
 {
-    if (op.kind == Kind::TriangularProduct || op.kind == Kind::TriangularSolve)
+    if (op.kind == AlgebraKind::TriangularProduct || op.kind == AlgebraKind::TriangularSolve)
         return inferTriangular(op, slots);
     if (!slots.input(0).hasRank())
         return {};
-    if (op.kind == Kind::MakeDiagonal || op.kind == Kind::MakeTriangle)
+    if (op.kind == AlgebraKind::MakeDiagonal || op.kind == AlgebraKind::MakeTriangle)
         return inferMade(op, slots);
     DimList batch = dimsOf(slots.input(0));
     if (batch.size() < 2)
@@ -158,9 +158,9 @@ Result<void> infer(const LinearAlgebra &op, ShapeSlots &slots)
     batch.pop_back();
     const Dim rows = batch.back();
     batch.pop_back();
-    if (op.kind == Kind::LogDiagonalSum)
+    if (op.kind == AlgebraKind::LogDiagonalSum)
         return slots.setOutput(0, numbers(op, batch));
-    if (op.kind == Kind::Symmetric || op.kind == Kind::LowerOrthogonal)
+    if (op.kind == AlgebraKind::Symmetric || op.kind == AlgebraKind::LowerOrthogonal)
         return inferRectangular(op, slots, batch, rows, columns);
     HALFTONE_TRY(const Dim side, sideOf(slots, 0, rows, columns));
     return inferSquare(op, slots, batch, side);

@@ -109,11 +109,23 @@ private Q_SLOTS:
     void aBareParameterFileLoadsWhateverItsName()
     {
         fs::copy_file(kParams, path("weights.bin"));
-        const auto loaded = io::loadModel(path("weights.bin"));
+        io::LoadOptions options;
+        options.takesParametersAlone = true;
+        const auto loaded = io::loadModel(path("weights.bin"), options);
         QCOMPARE(loaded.value().model.graph.nodeCount(), std::size_t{0});
         QCOMPARE(loaded.value().modelPath, std::string());
         QCOMPARE(loaded.value().paramsPath, path("weights.bin"));
         QCOMPARE(loaded.value().model.parameters[0].name, std::string("arg:w"));
+    }
+
+    void aBareParameterFileIsNoModel()
+    {
+        const auto loaded = io::loadModel(kParams);
+        QVERIFY(!loaded.ok());
+        QCOMPARE(loaded.error().message(),
+                 kParams
+                     + ": parameters without a graph, expected a model: "
+                       "NAME-symbol.json or NAME.onnx");
     }
 
     void mismatchesAreNotedInBothDirections()

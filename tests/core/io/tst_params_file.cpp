@@ -1,3 +1,4 @@
+#include "core/base/atomic_file.h"
 #include "core/base/mapped_file.h"
 #include "core/io/mxnet/params_file.h"
 #include "core/tensor/bfloat16.h"
@@ -43,7 +44,8 @@ Result<std::vector<Array>> readFile(const std::string &path)
 Result<void> writeFile(const std::vector<Array> &arrays, const std::string &path)
 {
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
-    HALFTONE_CHECK(io::writeParams(arrays, file));
+    HALFTONE_CHECK(
+        io::writeParams(arrays, [&file](std::span<const std::byte> bytes) { return file.write(bytes); }));
     return file.commit();
 }
 

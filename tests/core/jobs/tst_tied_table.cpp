@@ -1,14 +1,13 @@
 #include "core/backends/reference/reference_backend.h"
-#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/interpret/interpreter.h"
 #include "core/quantize/quantize.h"
+#include "tests/support/onnx_builder.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <span>
 
 using namespace halftone;
@@ -21,24 +20,19 @@ class TiedTable
 {
 public:
     TiedTable()
-        : m_graph(dialect::onnx::onnxDialect(13))
     {
-        const auto ids = add("Input", "ids", {{"type", "int64"}, {"shape", "[3]"}}, {});
-        const auto table = add("Input", "table", {{"type", "float32"}, {"shape", "[4,2]"}}, {});
-        const auto rows = add("Gather", "rows", {}, {table, ids});
-        const auto turned = add("Transpose", "turned", {{"perm", "[1,0]"}}, {table});
-        m_graph.setHeads({add("MatMul", "y", {}, {rows, turned}), rows});
+        const auto ids = m_builder.input("ids", "int64", "[3]");
+        const auto table = m_builder.input("table", "float32", "[4,2]");
+        m_rows = m_builder.op("Gather", "rows", {}, {table, ids});
+        const auto turned = m_builder.op("Transpose", "turned", {{"perm", "[1,0]"}}, {table});
+        m_product = m_builder.op("MatMul", "y", {}, {m_rows, turned});
     }
 
-    graph::Model model() const
+    graph::Model model()
     {
-        std::vector<std::byte> bytes(m_values.size() * sizeof(float));
-        std::memcpy(bytes.data(), m_values.data(), bytes.size());
-        tensor::Array table;
-        table.name = "table";
-        table.shape = {4, 2};
-        table.values = tensor::Tensor::owning(DType::F32, table.shape, std::move(bytes));
-        return {m_graph, {table}, true};
+        return {m_builder.withHeads({m_product, m_rows}),
+                {test::OnnxBuilder::floats("table", {4, 2}, m_values)},
+                true};
     }
 
     /// What codes with these scales stand for.
@@ -53,28 +47,11 @@ public:
     }
 
 private:
-    graph::Entry add(const char *op, const char *name, graph::Attributes attributes,
-                     const std::vector<graph::Entry> &inputs)
-    {
-        graph::NodeDef def{op, name, std::move(attributes), {}, op == dialect::onnx::kVariableOp};
-        if (!def.variable)
-            def.outputs.emplace_back(name);
-        return graph::Entry{m_graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), inputs)};
-    }
-
-    graph::Graph m_graph;
+    test::OnnxBuilder m_builder{13};
+    graph::Entry m_rows;
+    graph::Entry m_product;
     std::vector<float> m_values{1, -4, 0.5F, 0.2F, -3, 0, 0.25F, 0.125F};
 };
-
-std::vector<std::string> operatorsIn(const graph::Graph &graph)
-{
-    std::vector<std::string> ops;
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
-        if (!graph.isVariable(id))
-            ops.push_back(graph.node(id).op);
-    std::ranges::sort(ops);
-    return ops;
-}
 
 } // namespace
 
@@ -93,7 +70,7 @@ private Q_SLOTS:
     void aTableThatIsAlsoWeightsIsStoredOnce()
     {
         QFETCH(bool, perChannel);
-        const TiedTable network;
+        TiedTable network;
         quantize::QuantizeOptions options;
         options.perChannel = perChannel;
         const auto made = quantize::quantize(network.model(), options, {{"rows", {-4, 1}}});
@@ -103,7 +80,7 @@ private Q_SLOTS:
                                      "Mul",  "QuantizeLinear",   "Transpose"};
         if (perChannel)
             ops.insert(ops.begin() + 3, "Gather");
-        QCOMPARE(operatorsIn(model.graph), ops);
+        QCOMPARE(test::operatorsIn(model.graph), ops);
         std::size_t tables = 0;
         std::vector<float> scales;
         for (const tensor::Array &array : model.parameters) {
@@ -151,7 +128,7 @@ private Q_SLOTS:
         QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
         QVERIFY(std::ranges::find(made.value().model.parameters, "table", &tensor::Array::name)
                 != made.value().model.parameters.end());
-        QCOMPARE(std::ranges::count(operatorsIn(made.value().model.graph), "Cast"), 0);
+        QCOMPARE(std::ranges::count(test::operatorsIn(made.value().model.graph), "Cast"), 0);
     }
 };
 

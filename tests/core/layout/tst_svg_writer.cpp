@@ -25,7 +25,7 @@ SvgPicture pictureOf(const std::string &title)
     node.badge = "b16";
     node.badgeText = "#000000";
     node.band = "#cc79a7";
-    node.pattern = layout::SvgPattern::Dots;
+    node.pattern = BandPattern::Dots;
     node.warns = true;
     picture.items = {frame, node};
     picture.edges = {{{90, 10}, {90, 30}}};

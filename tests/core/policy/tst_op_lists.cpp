@@ -4,7 +4,9 @@
 #include <QTest>
 
 #include <algorithm>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace halftone::policy;
 using halftone::tensor::DType;
@@ -29,7 +31,35 @@ private Q_SLOTS:
         QCOMPARE(seen.front()->target.size(), std::size_t{8});
     }
 
-    /// Sizes as counted in the files.
+    /// Names that MXNet moved between its versions, as its own lists have them.
+    void versionsDifferWhereMxnetChangedThem()
+    {
+        const auto lists = [](DType type, const char *version) -> const OpLists & {
+            return *builtInLists(halftone::dialect::defaultDialect(), type, version).value();
+        };
+        const OpLists &beta = lists(DType::F16, "2.0.0b1");
+        const OpLists &master = lists(DType::F16, "master");
+        for (const OpLists *const later : {&beta, &master})
+            QVERIFY(later->holds(List::Target, "_npi_matmul") && later->holds(List::Target, "Convolution"));
+        QVERIFY(!lists(DType::F16, "1.9.1").holds(List::Target, "_npi_matmul"));
+        QVERIFY(beta.holds(List::Neutral, "_contrib_BatchNormWithReLU")
+                && !master.holds(List::Neutral, "_contrib_BatchNormWithReLU"));
+        QVERIFY(master.holds(List::Neutral, "_contrib_quantize_asym")
+                && !beta.holds(List::Neutral, "_contrib_quantize_asym"));
+        QVERIFY(lists(DType::BF16, "1.9.1").holds(List::Fp32, "SoftmaxOutput"));
+        const OpLists &bfloat = lists(DType::BF16, "2.0.0b1");
+        QVERIFY(bfloat.holds(List::Fp32, "mish") && !bfloat.holds(List::Fp32, "SoftmaxOutput"));
+        QCOMPARE(bfloat.source, std::string("mxnet 2.0.0beta1"));
+        for (const OpLists *const one : {&beta, &master, &bfloat}) {
+            for (const List list : {List::Target, List::Fp32, List::Widest, List::Neutral}) {
+                std::vector<std::string> names = one->names(list);
+                std::ranges::sort(names);
+                QVERIFY(std::ranges::adjacent_find(names) == names.end());
+            }
+        }
+    }
+
+    /// Sizes as counted in the lists.
     void eachFileIsReadWhole_data()
     {
         QTest::addColumn<int>("type");

@@ -1,12 +1,11 @@
-#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/quantize/quantize.h"
+#include "tests/support/onnx_builder.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 using namespace halftone;
 using tensor::DType;
@@ -18,12 +17,11 @@ class TurnedProduct
 {
 public:
     TurnedProduct()
-        : m_graph(dialect::onnx::onnxDialect(13))
     {
-        const auto x = add("Input", "x", {{"type", "float32"}, {"shape", "[4,5,2]"}}, {});
-        const auto weight = add("Input", "w", {{"type", "float32"}, {"shape", "[3,2]"}}, {});
-        m_turned = add("Transpose", "turned", {{"perm", "[1,0]"}}, {weight});
-        m_product = add("MatMul", "y", {}, {x, m_turned});
+        const auto x = m_builder.input("x", "float32", "[4,5,2]");
+        const auto weight = m_builder.input("w", "float32", "[3,2]");
+        m_turned = m_builder.op("Transpose", "turned", {{"perm", "[1,0]"}}, {weight});
+        m_product = m_builder.op("MatMul", "y", {}, {x, m_turned});
     }
 
     graph::Entry turned() const { return m_turned; }
@@ -31,41 +29,16 @@ public:
 
     graph::Model model(const std::vector<graph::Entry> &heads)
     {
-        m_graph.setHeads(heads);
-        const std::vector<float> values{1, -4, 0.5F, 0.2F, -3, 0};
-        std::vector<std::byte> bytes(values.size() * sizeof(float));
-        std::memcpy(bytes.data(), values.data(), bytes.size());
-        tensor::Array weight;
-        weight.name = "w";
-        weight.shape = {3, 2};
-        weight.values = tensor::Tensor::owning(DType::F32, weight.shape, std::move(bytes));
-        return {m_graph, {weight}, true};
+        return {m_builder.withHeads(heads),
+                {test::OnnxBuilder::floats("w", {3, 2}, {1, -4, 0.5F, 0.2F, -3, 0})},
+                true};
     }
 
 private:
-    graph::Entry add(const char *op, const char *name, graph::Attributes attributes,
-                     const std::vector<graph::Entry> &inputs)
-    {
-        graph::NodeDef def{op, name, std::move(attributes), {}, op == dialect::onnx::kVariableOp};
-        if (!def.variable)
-            def.outputs.emplace_back(name);
-        return graph::Entry{m_graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), inputs)};
-    }
-
-    graph::Graph m_graph;
+    test::OnnxBuilder m_builder{13};
     graph::Entry m_turned;
     graph::Entry m_product;
 };
-
-std::vector<std::string> opsOf(const graph::Graph &graph)
-{
-    std::vector<std::string> ops;
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
-        if (!graph.isVariable(id))
-            ops.push_back(graph.node(id).op);
-    std::ranges::sort(ops);
-    return ops;
-}
 
 } // namespace
 
@@ -85,7 +58,7 @@ private Q_SLOTS:
         QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
         const graph::Model &model = made.value().model;
         QCOMPARE(
-            opsOf(model.graph),
+            test::operatorsIn(model.graph),
             (std::vector<std::string>{"DequantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"}));
         std::vector<std::int8_t> codes;
         std::vector<float> steps;
@@ -108,7 +81,7 @@ private Q_SLOTS:
         const auto made
             = quantize::quantize(network.model({network.product(), network.turned()}), {}, {{"x", {-1, 1}}});
         QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
-        const std::vector<std::string> ops = opsOf(made.value().model.graph);
+        const std::vector<std::string> ops = test::operatorsIn(made.value().model.graph);
         QCOMPARE(std::ranges::count(ops, "Transpose"), 1);
         QCOMPARE(std::ranges::count(ops, "QuantizeLinear"), 1);
         QVERIFY(std::ranges::find(made.value().model.parameters, "w", &tensor::Array::name)

@@ -3,7 +3,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <map>
+#include <optional>
 #include <set>
+#include <stop_token>
+#include <string>
 
 using namespace halftone;
 using session::Document;
@@ -44,6 +48,66 @@ private Q_SLOTS:
         QCOMPARE(document->redoText(), std::string("Convolution to fp32"));
         document->redo();
         QVERIFY(document->policy() == second);
+    }
+
+    /// Counted in the file: of a Loop, of an If in it, of a Scan in that.
+    void operatorsOfBodiesAreCountedByWhatTheyComputeIn()
+    {
+        const auto document = Document::open(std::string(HALFTONE_TEST_DATA) + "/onnx/edges.onnx");
+        QVERIFY(document.ok());
+        const auto snapshot = derived(*document.value());
+        std::map<std::string, std::size_t> byName;
+        std::size_t narrow = 0;
+        for (const auto &[type, operators] : snapshot->operatorsInBodies()) {
+            for (const auto &[op, count] : operators) {
+                byName[op] += count;
+                narrow += type == tensor::DType::F16 ? count : 0;
+            }
+        }
+        const std::map<std::string, std::size_t> expected{{"Add", 2},    {"Identity", 1},  {"If", 1},
+                                                          {"MatMul", 3}, {"ReduceMax", 1}, {"Relu", 3},
+                                                          {"Scan", 1},   {"Tanh", 1}};
+        QVERIFY(byName == expected);
+        QVERIFY(narrow >= 3); // MatMul is in the list of float16
+        QVERIFY(document.value()->apply(policy::MoveOperators{{"MatMul"}, policy::List::Fp32}).ok());
+        std::size_t wide = 0;
+        for (const auto &[type, operators] : derived(*document.value())->operatorsInBodies())
+            if (const auto found = operators.find("MatMul"); found != operators.end())
+                wide += type == tensor::DType::F32 ? found->second : 0;
+        QCOMPARE(wide, std::size_t{3});
+    }
+
+    void whatIsNotConvertedYetSaysSo()
+    {
+        const auto document = sample();
+        const auto awaited = Document::unconverted(document->request(), nullptr, std::nullopt);
+        QVERIFY(awaited->isAwaited() && !awaited->converted && !awaited->error);
+        QCOMPARE(awaited->revision, document->revision());
+        QVERIFY(!awaited->rules->places.empty() && awaited->operatorsInBodies().empty());
+        const auto converted = derived(*document);
+        QVERIFY(!converted->isAwaited());
+        const auto stopped = Document::unconverted(document->request(), converted.get(), cancelled());
+        QVERIFY(!stopped->isAwaited() && stopped->error && stopped->converted == converted->converted);
+        std::stop_source stop;
+        stop.request_stop();
+        QCOMPARE(Document::derive(document->request(), nullptr, {stop.get_token(), {}}).error().code,
+                 Errc::Cancelled);
+        QCOMPARE(Document::open(kSample, {}, {stop.get_token(), {}}).error().code, Errc::Cancelled);
+    }
+
+    /// The sample's input and parameters are float32, as its file says; an input may be given another type.
+    void typesOfTheSourceComeWithTheDocument()
+    {
+        const auto document = sample();
+        const auto types = document->request().sourceTypes;
+        const auto snapshot = derived(*document);
+        QVERIFY(snapshot->sourceTypes == types);
+        for (graph::NodeId id = 0; id < snapshot->graph().nodeCount(); ++id)
+            QCOMPARE(types->at(id, 0), tensor::DType::F32);
+        policy::Policy policy;
+        policy.inputDtypes["data"] = tensor::DType::F64;
+        document->setHistory({{{policy, {}}}, 0});
+        QVERIFY(document->request().sourceTypes != types);
     }
 
     void everyStepHasARevisionOfItsOwn()

@@ -212,8 +212,15 @@ private Q_SLOTS:
         options.threshold.method = ThresholdMethod::Entropy;
         const auto outcome = m_controller->document()->session().calibrate(options);
         QVERIFY(outcome.ok());
-        const auto table = nlohmann::json::parse(report::calibrationJson(
-            outcome.value().tensors, options.threshold.method, outcome.value().examples, 0));
+        std::string text;
+        const auto written = report::writeCalibration(outcome.value().tensors, options.threshold.method,
+                                                      outcome.value().examples, 0,
+                                                      [&text](std::string_view piece) -> Result<void> {
+                                                          text += piece;
+                                                          return {};
+                                                      });
+        QVERIFY(written.ok());
+        const auto table = nlohmann::json::parse(text);
         QCOMPARE(static_cast<int>(table["tensors"].size()), m_panel->model()->rowCount());
         const auto number = [&](std::size_t row, int column) {
             return m_panel->model()

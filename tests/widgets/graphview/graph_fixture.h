@@ -109,7 +109,8 @@ struct OpenedGraph
     }
     bool settle()
     {
-        return QTest::qWaitFor([this] { return !view->isBusy(); }, 20000) && view->scene() != nullptr;
+        return QTest::qWaitFor([this] { return !view->isBusy() && !controller.isDeriving(); }, 20000)
+            && view->scene() != nullptr;
     }
     graph::NodeId node(const std::string &name) const
     {

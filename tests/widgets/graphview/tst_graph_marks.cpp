@@ -67,6 +67,7 @@ private Q_SLOTS:
     void aCastsMarkIsSeenOnABorderOfItsOwnColour_data() { themes(); }
     void aCastsMarkIsSeenOnABorderOfItsOwnColour();
     void theLegendsMarksHaveTheColoursThatCastsHave();
+    void theLegendCountsOperatorsOfBodiesToo();
     void theScaleOfRangesEndsWhereTheTargetTypeDoes();
     void whatIsSelectedIsSeenWhenErrorsAreColoured_data() { themes(); }
     void whatIsSelectedIsSeenWhenErrorsAreColoured();
@@ -138,6 +139,27 @@ void TestGraphMarks::theLegendsMarksHaveTheColoursThatCastsHave()
     QVERIFY(opened.settle());
     for (const widgets::CastMark &mark : opened.view->looks().casts)
         QVERIFY(mark.count == 0 || tells(mark.type) == 1);
+}
+
+/// The file has 3 operators in its graph and 13 in bodies of Loop, If and Scan, which have no boxes.
+void TestGraphMarks::theLegendCountsOperatorsOfBodiesToo()
+{
+    test::OpenedGraph opened;
+    opened.open(QStringLiteral(HALFTONE_TEST_DATA "/onnx/edges.onnx"));
+    const auto *const legend = opened.view->findChild<widgets::Legend *>();
+    QVERIFY(legend);
+    const auto counted = [legend] {
+        int operators = 0;
+        for (const QString &part : legend->precisionsText().split(QStringLiteral(" \u00b7 ")))
+            operators += part.contains("cast") ? 0 : part.section(' ', -1).toInt();
+        return operators;
+    };
+    QVERIFY2(counted() == 16, qPrintable(legend->precisionsText()));
+    const QString casts = QString::number(opened.controller.snapshot()->castCount());
+    QVERIFY2(legend->precisionsText().contains(casts + " cast"), qPrintable(legend->precisionsText()));
+    opened.view->setSides(widgets::Sides::Original);
+    QVERIFY(!legend->precisionsText().contains("cast"));
+    QVERIFY2(counted() == 3, qPrintable(legend->precisionsText())); // whose bodies' types nobody infers
 }
 
 void TestGraphMarks::theScaleOfRangesEndsWhereTheTargetTypeDoes()

@@ -601,7 +601,7 @@ void TestGraphView::wiresOfInt8OperatorsCarryCodes()
         const auto inputs = snapshot.graph().inputs(reader);
         for (std::uint32_t k = 0; k < inputs.size(); ++k) {
             if (snapshot.graph().node(inputs[k].node).name == from)
-                return widgets::typeOnWire(snapshot, {inputs[k], reader, k}, true, {});
+                return widgets::typeOnWire(snapshot, {inputs[k], reader, k}, true);
         }
         return tensor::DType::F64;
     };

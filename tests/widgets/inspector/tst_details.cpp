@@ -1,6 +1,5 @@
 #include "tests/widgets/models/calibrated_sample.h"
 #include "widgets/inspector/inspector_panel.h"
-#include "widgets/models/source_types.h"
 
 #include <QLatin1Char>
 #include <QRegularExpression>
@@ -10,6 +9,9 @@
 #include <QTextDocument>
 #include <QTextLayout>
 #include <QUrl>
+
+#include <algorithm>
+#include <optional>
 
 using namespace halftone;
 using namespace halftone::widgets;
@@ -25,7 +27,7 @@ private:
     graph::NodeId node(const char *name) const { return test::nodeNamed(snapshot().graph(), name); }
     Details detailsOf(const char *name) const
     {
-        return describeNode(snapshot(), m_controller.figures(), sourceTypes(snapshot()), node(name));
+        return describeNode(snapshot(), m_controller.figures(), node(name));
     }
     static const DetailRow *row(const Details &details, const QString &section, const QString &label)
     {
@@ -92,8 +94,7 @@ private Q_SLOTS:
         for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
             if (graph.isVariable(id))
                 continue;
-            const Details details
-                = describeNode(snapshot(), m_controller.figures(), sourceTypes(snapshot()), id);
+            const Details details = describeNode(snapshot(), m_controller.figures(), id);
             QVERIFY(value(details, "", "because") != QStringLiteral("(none)"));
         }
     }
@@ -168,6 +169,17 @@ private Q_SLOTS:
         QCOMPARE(details.subtitle, QStringLiteral("29 operators"));
         QCOMPARE(value(details, "Operators", "Convolution"), QStringLiteral("6"));
         QVERIFY(value(details, "", "casts").startsWith(QString::number(snapshot().castCount())));
+    }
+
+    void whatIsNotConvertedYetHasNoPrecisions()
+    {
+        const auto awaited
+            = session::Document::unconverted(m_controller.document()->request(), nullptr, std::nullopt);
+        const Details details = describeModel(*awaited, {});
+        QCOMPARE(value(details, "Operators", "Convolution"), QStringLiteral("6"));
+        QVERIFY(std::ranges::none_of(details.sections, [](const DetailSection &section) {
+            return section.title == QStringLiteral("Precision");
+        }));
     }
 
     void thePanelFollowsSelectionAndItsLinks()

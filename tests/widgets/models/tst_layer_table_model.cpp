@@ -61,6 +61,18 @@ private Q_SLOTS:
         m_snapshot = test::snapshotOf(*m_document);
     }
 
+    void beforeAConversionThereAreTheSourcesTypesAlone()
+    {
+        Model model;
+        model.setSnapshot(session::Document::unconverted(m_document->request(), nullptr, std::nullopt));
+        const int row = model.rowOf(node("stem_conv"));
+        QCOMPARE(text(model, row, Model::Precision), QStringLiteral("f32"));
+        QCOMPARE(text(model, row, Model::Casts), QString());
+        model.setSnapshot(m_snapshot);
+        QCOMPARE(text(model, row, Model::Precision), QStringLiteral("f32 \u2192 f16"));
+        QVERIFY(text(model, row, Model::Casts).toInt() > 0); // of its data, which are float32
+    }
+
     void everyOperatorHasARowAndNoVariableHas()
     {
         Model model;

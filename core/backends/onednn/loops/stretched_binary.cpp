@@ -272,12 +272,6 @@ private:
 
 } // namespace
 
-bool isStretchedKind(BinaryKind kind)
-{
-    return kind == BinaryKind::Add || kind == BinaryKind::Sub || kind == BinaryKind::Mul
-        || kind == BinaryKind::Div || kind == BinaryKind::Maximum || kind == BinaryKind::Minimum;
-}
-
 std::unique_ptr<kernels::Kernel> stretchedBinaryKernel(StretchedBinary operation)
 {
     return std::make_unique<StretchedBinaryKernel>(std::move(operation));

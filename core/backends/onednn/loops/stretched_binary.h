@@ -19,7 +19,7 @@ struct StretchedAxis
     std::array<std::int64_t, 2> steps{};
 };
 
-/// One of the operations of isStretchedKind() on two tensors of float types, one element after the other.
+/// Add, Sub, Mul, Div, Maximum or Minimum on two tensors of float types, one element after the other.
 struct StretchedBinary
 {
     ops::BinaryKind kind = ops::BinaryKind::Add;
@@ -28,11 +28,8 @@ struct StretchedBinary
     std::vector<StretchedAxis> axes;
 };
 
-/// Add, Sub, Mul, Div, Maximum or Minimum?
-bool isStretchedKind(ops::BinaryKind kind);
-
 /// A loop of our own that stretches both sides along any axes, computes in float32 and rounds once. The result may lie where a side lies that
-/// is not stretched and has its type. Shared among OpenMP's threads. Needs: isStretchedKind()
+/// is not stretched and has its type. Shared among OpenMP's threads.
 std::unique_ptr<kernels::Kernel> stretchedBinaryKernel(StretchedBinary operation);
 
 } // namespace halftone::backends::onednn
