@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <type_traits>
+#include <utility>
 
 namespace halftone::session {
 namespace {
@@ -20,60 +22,26 @@ constexpr std::string_view kNoTimes = "No times have been measured yet: turn on 
 constexpr std::string_view kNoBackends
     = "No backends have been compared yet: choose Compare with Backend in the Run menu.";
 
-/// In the order of kFields.
-enum class NodeField : std::size_t
+/// What is known of one node.
+struct NodeRow
 {
-    Name,
-    Operator,
-    Type,
-    Shape,
-    Error,
-    Sqnr,
-    MaxAbs,
-    Overflow,
-    Nan,
-    Isolated,
-    IsolatedError,
-    IsolatedMax,
-    Time,
-    Fp32Time,
-    Share,
-    Casts,
-    BackendSqnr,
-    BackendError,
-    BackendMax,
+    const Snapshot &snapshot;
+    const NodeFigures &figures;
+    NodeId node;
+    std::uint32_t casts;
+    double wholeUs; ///< of the plan that the node is in
+
+    const graph::NodeDef &def() const { return snapshot.graph().node(node); }
 };
 
-const std::vector<QueryField> &allFields()
-{
-    static const std::vector<QueryField> kFields{
-        {{"name"}, Kind::Text, true},
-        {{"op", "operator"}, Kind::Text, true, true, true},
-        {{"type", "precision"}, Kind::Text, false, true},
-        {{"shape"}, Kind::Shape, true},
-        {{"error", "relative_error"}, Kind::Ratio, false, false, false, kNoErrors},
-        {{"sqnr"}, Kind::Decibels, false, false, false, kNoErrors},
-        {{"max_abs", "max"}, Kind::Count, false, false, false, kNoErrors},
-        {{"overflow", "overflows"}, Kind::Count, false, false, false, kNoErrors},
-        {{"nan"}, Kind::Count, false, false, false, kNoErrors},
-        {{"isolated", "isolated_sqnr"}, Kind::Decibels, false, false, false, kNoIsolated},
-        {{"isolated_error"}, Kind::Ratio, false, false, false, kNoIsolated},
-        {{"isolated_max", "isolated_max_abs"}, Kind::Count, false, false, false, kNoIsolated},
-        {{"time", "latency"}, Kind::Time, false, false, false, kNoTimes},
-        {{"fp32_time"}, Kind::Time, false, false, false, kNoTimes},
-        {{"share"}, Kind::Ratio, false, false, false, kNoTimes},
-        {{"casts"}, Kind::Count},
-        {{"backend_sqnr"}, Kind::Decibels, false, false, false, kNoBackends},
-        {{"backend_error"}, Kind::Ratio, false, false, false, kNoBackends},
-        {{"backend_max"}, Kind::Count, false, false, false, kNoBackends},
-    };
-    return kFields;
-}
+using Texts = std::vector<std::string>;
+using Number = std::optional<double>;
 
 /// "f16", "float16", "fp16"; "b16", "bfloat16", "bf16".
-std::vector<std::string> formsOf(tensor::DType type)
+Texts typeOf(const NodeRow &row)
 {
-    std::vector<std::string> forms{std::string(tensor::shortNameOf(type)), std::string(nameOf(type))};
+    const tensor::DType type = row.snapshot.precisionOf(row.node);
+    Texts forms{std::string(tensor::shortNameOf(type)), std::string(nameOf(type))};
     if (const std::size_t at = forms[1].find("float"); at != std::string::npos) {
         std::string form = forms[1];
         forms.push_back(form.replace(at, 5, at == 0 ? "fp" : "f"));
@@ -81,14 +49,95 @@ std::vector<std::string> formsOf(tensor::DType type)
     return forms;
 }
 
-std::string textOf(const tensor::Shape &shape)
+/// "64x32", "64,32", "64\u00d732".
+Texts shapeOf(const NodeRow &row)
 {
-    if (shape.rank() == 0)
-        return "scalar";
-    std::string text;
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis)
-        text += (axis > 0 ? "x" : "") + (shape[axis] < 0 ? std::string("?") : std::to_string(shape[axis]));
-    return text;
+    const auto &shapes = row.snapshot.shapes;
+    if (!shapes || row.node >= shapes->byNode.size() || shapes->byNode[row.node].empty()
+        || !shapes->byNode[row.node].front().hasRank())
+        return {};
+    const tensor::Shape &shape = shapes->byNode[row.node].front();
+    Texts forms;
+    for (const char *sign : {"x", ",", "\u00d7"}) {
+        forms.emplace_back();
+        for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+            forms.back() += (axis > 0 ? sign : "")
+                + (shape[axis] < 0 ? std::string("?") : std::to_string(shape[axis]));
+    }
+    return forms;
+}
+
+/// A figure of the errors that a member of NodeFigures has.
+template <auto kErrors, auto kFigure>
+Number errorOf(const NodeRow &row)
+{
+    const std::optional<tensor::ErrorFigures> &errors = row.figures.*kErrors;
+    if (!errors)
+        return std::nullopt;
+    const auto &figure = (*errors).*kFigure;
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(figure)>>)
+        return static_cast<double>(figure);
+    else
+        return figure;
+}
+
+template <auto kTime>
+Number timeOf(const NodeRow &row)
+{
+    const std::optional<NodeLatency> &time = row.figures.*kTime;
+    return time ? Number(time->microseconds) : std::nullopt;
+}
+
+Number shareOf(const NodeRow &row)
+{
+    return row.figures.mixed ? Number(row.figures.mixed->microseconds / row.wholeUs) : std::nullopt;
+}
+
+struct NodeField
+{
+    QueryField field;
+    Texts (*texts)(const NodeRow &) = nullptr; ///< of a text
+    Number (*number)(const NodeRow &) = nullptr; ///< of anything else
+};
+
+NodeField numberField(std::vector<std::string_view> names, Kind kind, std::string_view absent,
+                      Number (*number)(const NodeRow &))
+{
+    return {{std::move(names), kind, false, false, absent}, nullptr, number};
+}
+
+const std::vector<NodeField> &allFields()
+{
+    using Node = NodeFigures;
+    using Figure = tensor::ErrorFigures;
+    static const std::vector<NodeField> kFields{
+        {{{"name"}, Kind::Text, true}, [](const NodeRow &row) { return Texts{row.def().name}; }},
+        {{{"op", "operator"}, Kind::Text, true, true},
+         [](const NodeRow &row) { return row.def().isVariable() ? Texts() : Texts{row.def().op}; }},
+        {{{"type", "precision"}, Kind::Text, false, true}, typeOf},
+        {{{"shape"}, Kind::Text, true}, shapeOf},
+        numberField({"error"}, Kind::Ratio, kNoErrors, errorOf<&Node::cumulative, &Figure::relativeL2>),
+        numberField({"sqnr"}, Kind::Decibels, kNoErrors, errorOf<&Node::cumulative, &Figure::sqnrDb>),
+        numberField({"max_abs", "max"}, Kind::Count, kNoErrors, errorOf<&Node::cumulative, &Figure::maxAbs>),
+        numberField({"overflow"}, Kind::Count, kNoErrors, errorOf<&Node::cumulative, &Figure::overflow>),
+        numberField({"nan"}, Kind::Count, kNoErrors, errorOf<&Node::cumulative, &Figure::nan>),
+        numberField({"isolated", "isolated_sqnr"}, Kind::Decibels, kNoIsolated,
+                    errorOf<&Node::isolated, &Figure::sqnrDb>),
+        numberField({"isolated_error"}, Kind::Ratio, kNoIsolated,
+                    errorOf<&Node::isolated, &Figure::relativeL2>),
+        numberField({"isolated_max"}, Kind::Count, kNoIsolated, errorOf<&Node::isolated, &Figure::maxAbs>),
+        numberField({"time", "latency"}, Kind::Time, kNoTimes, timeOf<&Node::mixed>),
+        numberField({"fp32_time"}, Kind::Time, kNoTimes, timeOf<&Node::fp32>),
+        numberField({"share"}, Kind::Ratio, kNoTimes, shareOf),
+        numberField({"casts"}, Kind::Count, {}, [](const NodeRow &row) { return Number(row.casts); }),
+        numberField({"backend_sqnr"}, Kind::Decibels, kNoBackends,
+                    errorOf<&Node::betweenBackends, &Figure::sqnrDb>),
+        numberField({"backend_error"}, Kind::Ratio, kNoBackends,
+                    errorOf<&Node::betweenBackends, &Figure::relativeL2>),
+        numberField({"backend_max"}, Kind::Count, kNoBackends,
+                    errorOf<&Node::betweenBackends, &Figure::maxAbs>),
+    };
+    return kFields;
 }
 
 class NodeTable : public QueryTable
@@ -100,78 +149,30 @@ public:
         , m_casts(castsByReader(snapshot))
     {
         std::map<std::uint32_t, double> steps; // nodes that are fused have their step's time
-        for (const NodeFigures &node : figures.nodes) {
+        for (const NodeFigures &node : figures.nodes)
             if (node.mixed)
                 steps[node.mixed->step] = node.mixed->microseconds;
-        }
         for (const auto &[step, microseconds] : steps)
             m_wholeUs += microseconds;
     }
 
     std::span<const QueryField> fields() const override { return nodeFields(); }
     std::size_t rowCount() const override { return m_snapshot.graph().nodeCount(); }
-
-    std::vector<std::string> texts(std::size_t row, std::size_t field) const override
+    Texts texts(std::size_t row, std::size_t field) const override
     {
-        const auto node = static_cast<NodeId>(row);
-        const graph::NodeDef &def = m_snapshot.graph().node(node);
-        switch (NodeField(field)) {
-        case NodeField::Name:
-            return {def.name};
-        case NodeField::Operator:
-            return def.isVariable() ? std::vector<std::string>() : std::vector{def.op};
-        case NodeField::Type:
-            return formsOf(m_snapshot.precisionOf(node));
-        case NodeField::Shape:
-            if (m_snapshot.shapes && row < m_snapshot.shapes->byNode.size()
-                && !m_snapshot.shapes->byNode[row].empty()
-                && m_snapshot.shapes->byNode[row].front().hasRank())
-                return {textOf(m_snapshot.shapes->byNode[row].front())};
-            return {};
-        default:
-            return {};
-        }
+        return allFields()[field].texts(at(row));
     }
-
-    std::optional<double> number(std::size_t row, std::size_t field) const override
+    Number number(std::size_t row, std::size_t field) const override
     {
-        const auto asked = NodeField(field);
-        if (asked == NodeField::Casts)
-            return static_cast<double>(m_casts[row]);
-        if (row >= m_figures.nodes.size())
-            return std::nullopt;
-        const NodeFigures &node = m_figures.nodes[row];
-        if (asked == NodeField::Fp32Time)
-            return node.fp32 ? std::optional(node.fp32->microseconds) : std::nullopt;
-        if (asked == NodeField::Time || asked == NodeField::Share)
-            return node.mixed
-                ? std::optional(node.mixed->microseconds / (asked == NodeField::Share ? m_wholeUs : 1))
-                : std::nullopt;
-        const auto &errors = asked < NodeField::Isolated ? node.cumulative
-            : asked < NodeField::Time                    ? node.isolated
-                                                         : node.betweenBackends;
-        return errors ? numberOf(*errors, asked) : std::nullopt;
+        return allFields()[field].number(at(row));
     }
 
 private:
-    static std::optional<double> numberOf(const tensor::ErrorFigures &errors, NodeField asked)
+    NodeRow at(std::size_t row) const
     {
-        switch (asked) {
-        case NodeField::Error:
-        case NodeField::IsolatedError:
-        case NodeField::BackendError:
-            return errors.relativeL2;
-        case NodeField::Sqnr:
-        case NodeField::Isolated:
-        case NodeField::BackendSqnr:
-            return errors.sqnrDb;
-        case NodeField::Overflow:
-            return static_cast<double>(errors.overflow);
-        case NodeField::Nan:
-            return static_cast<double>(errors.nan);
-        default:
-            return errors.maxAbs;
-        }
+        static const NodeFigures kNone;
+        return {m_snapshot, row < m_figures.nodes.size() ? m_figures.nodes[row] : kNone,
+                static_cast<NodeId>(row), m_casts[row], m_wholeUs};
     }
 
     const Snapshot &m_snapshot;
@@ -184,7 +185,13 @@ private:
 
 std::span<const QueryField> nodeFields()
 {
-    return allFields();
+    static const std::vector<QueryField> kFields = [] {
+        std::vector<QueryField> fields;
+        for (const NodeField &one : allFields())
+            fields.push_back(one.field);
+        return fields;
+    }();
+    return kFields;
 }
 
 std::span<const std::string_view> nodeQueryExamples()

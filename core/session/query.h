@@ -18,7 +18,6 @@ struct QueryField
     enum class Kind : std::uint8_t
     {
         Text,
-        Shape, ///< a text in which "64x32", "64,32" and "64×32" are the same
         Count, ///< a plain number
         Ratio, ///< a number, or percent
         Time, ///< in microseconds
@@ -29,8 +28,8 @@ struct QueryField
         names; ///< as they may be written; errors say the first. Case and '_' do not count
     Kind kind = Kind::Text;
     bool isSearched = false; ///< by words and patterns that name no field
-    bool isClosed = false; ///< of a text with few values: a query for none of them is told which there are
-    bool mayBePart = false; ///< of a text: `=` takes a part of it where no row has it whole
+    /// Of a text with few values: `=` takes a part where no row has it whole, and a query for none of them is told which there are.
+    bool isClosed = false;
     std::string_view absent{}; ///< said where no row has a number
 };
 
@@ -46,10 +45,20 @@ public:
     virtual std::optional<double> number(std::size_t row, std::size_t field) const = 0;
 };
 
+/// One step of a query in postfix order.
+struct QueryStep
+{
+    enum class Kind : std::uint8_t { And, Or, Not, Part, Whole, Matches, Compares } kind = Kind::And;
+    std::optional<std::size_t> field{}; ///< none: all that are searched
+    std::string text{}; ///< in lower case; of a comparison its sign: "<", "<=", ">", ">=", "=" or "!="
+    std::optional<policy::Pattern> pattern{};
+    double bound = 0;
+};
+
 /// What a person asks for, wherever rows are searched or filtered:
 /// - `conv`, `"two words"`: part of a text that is searched, whatever the case; `/stage[34]/`: a pattern over it (policy::Pattern)
 /// - `op = Conv`, `type != f16`: the whole text, whatever the case; `op:conv`: a part; `name = /^stage1/`: a pattern
-/// - `error > 0.01`, `error > 1 %`, `sqnr < 30dB`, `time >= 100us`: a number; a row that has none is no match, whether asked with `not` or without
+/// - `error > 0.01`, `error > 1 %`, `sqnr < 30dB`, `time >= 100us`: a number; a row that has none is no match, with `not` or without
 /// - `not A`, `A and B`, `A B` (the same), `A or B`, and parentheses. `not` binds closest, then `and`
 class Query
 {
@@ -68,21 +77,7 @@ public:
     Answer ask(const QueryTable &table) const;
 
 private:
-    friend class QueryParser;
-    friend class QueryAsker;
-
-    /// One step of the query in postfix order.
-    struct Step
-    {
-        enum class Kind : std::uint8_t { And, Or, Not, Part, Whole, Matches, Compares } kind = Kind::And;
-        std::optional<std::size_t> field{}; ///< none: all that are searched
-        std::string text{}; ///< in lower case
-        std::optional<policy::Pattern> pattern{};
-        std::string sign{}; ///< "<", "<=", ">", ">=", "=" or "!="
-        double bound = 0;
-    };
-
-    std::vector<Step> m_steps;
+    std::vector<QueryStep> m_steps;
 };
 
 } // namespace halftone::session

@@ -168,8 +168,7 @@ void TestNodeQuery::castsAreThoseThatANodeReads()
 void TestNodeQuery::everyFieldCanBeAsked()
 {
     for (const session::QueryField &field : session::nodeFields()) {
-        const bool isText
-            = field.kind == session::QueryField::Kind::Text || field.kind == session::QueryField::Kind::Shape;
+        const bool isText = field.kind == session::QueryField::Kind::Text;
         for (const std::string_view name : field.names) {
             const std::string text = std::string(name) + (isText ? ":a" : " > 0");
             QVERIFY2(session::Query::parse(text, session::nodeFields()).ok(), text.c_str());

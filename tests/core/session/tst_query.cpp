@@ -28,12 +28,12 @@ public:
     {
         static const std::vector<QueryField> kAll{
             {{"name"}, Kind::Text, true},
-            {{"op", "operator"}, Kind::Text, true, true, true},
-            {{"shape"}, Kind::Shape, true},
-            {{"error", "l_2"}, Kind::Ratio, false, false, false, "No errors yet."},
+            {{"op", "operator"}, Kind::Text, true, true},
+            {{"shape"}, Kind::Text, true},
+            {{"error", "l_2"}, Kind::Ratio, false, false, "No errors yet."},
             {{"time"}, Kind::Time},
             {{"sqnr"}, Kind::Decibels},
-            {{"speed"}, Kind::Count, false, false, false, "No speeds yet."},
+            {{"speed"}, Kind::Count, false, false, "No speeds yet."},
         };
         return kAll;
     }
@@ -45,7 +45,9 @@ public:
         const ToyRow &one = m_rows[row];
         if (field == 1 && one.op.empty())
             return {};
-        return {field == 0 ? one.name : field == 1 ? one.op : one.shape};
+        if (field == 2)
+            return {one.shape, QString::fromStdString(one.shape).replace('x', ',').toStdString()};
+        return {field == 0 ? one.name : one.op};
     }
     std::optional<double> number(std::size_t row, std::size_t field) const override
     {
@@ -58,7 +60,7 @@ private:
         {"stem_conv", "Convolution", "8x16x3x3", 0.001, 50, 60},
         {"/stage1/Add", "Add", "8x16", 0.02, 1500, 20},
         {"energy", "sum", "64", std::numeric_limits<double>::infinity(), 20, std::nan("")},
-        {"two words", "ReduceSum", "64,32", std::nan(""), 2e6, 41},
+        {"two words", "ReduceSum", "64x32", std::nan(""), 2e6, 41},
         {"or", "", "1", {}, {}, {}},
     };
 };
@@ -99,7 +101,7 @@ void TestQuery::rowsAreThoseThatHold_data()
     row("sum", "23");
     row("64", "23");
     row("64x32", "3");
-    row("64\u00d732", "3");
+    row("64,32", "3");
     row("\"two words\"", "3");
     row("two words", "3");
     row("\"two \\\"words\"", "");
@@ -188,13 +190,12 @@ void TestQuery::whatIsWrongIsSaidWithItsPlace_data()
     row("conv or", "character 8: nothing after \"or\", expected a condition");
     row("(conv or) add", "character 9: \")\" after \"or\", expected a condition");
     row("conv and", "character 9: nothing after \"and\", expected a condition");
-    row("not",
-        "character 4: nothing after \"not\", expected a condition, or \"not\" in quotation marks for the "
-        "word");
+    row("not", "character 4: nothing after \"not\", expected a condition; and, or and not as words");
     row("or conv", "character 1: \"or\" without a condition in front of it");
     row("conv and or add", "character 10: \"or\" without a condition in front of it");
     row("(conv", "character 1: a \"(\" without its \")\"");
-    row("()", "character 2: nothing where a condition should be");
+    row("()", "character 2: \")\" after \"(\", expected a condition");
+    row(")", "character 1: \")\", expected a condition");
     row("conv)", "character 5: a \")\" without its \"(\"");
     row("name = \"a", "character 8: a quotation mark without its second");
     row("\u00e9\u00e9 /a(b/", "character 6: a '(' without its ')', expected '\\(' for the character itself");
