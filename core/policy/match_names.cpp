@@ -144,19 +144,18 @@ Result<void> NameMatcher::exclude(std::size_t index)
 /// Patterns name operators only: `/conv1/` is meant for the convolution, not for conv1_weight.
 void NameMatcher::excludePatterns()
 {
-    Pattern::Scratch scratch;
     for (graph::NodeId id = 0; id < m_graph.nodeCount() && !m_patterns.empty(); ++id) {
         if (m_graph.isVariable(id))
             continue;
         for (NamedPattern &one : m_patterns) {
-            if (!one.pattern.matches(m_graph.node(id).name, scratch))
+            if (!one.pattern.matches(m_graph.node(id).name))
                 continue;
             ++one.operators;
             m_found.excluded.try_emplace(id, one.text);
         }
     }
     for (const NamedPattern &one : m_patterns) {
-        const auto matches = [&](std::string_view name) { return one.pattern.matches(name, scratch); };
+        const auto matches = [&](std::string_view name) { return one.pattern.matches(name); };
         if (one.operators == 0 && std::ranges::none_of(m_namesInBodies, matches))
             warn(kExcluded, one.text, "matches the name of no operator");
     }

@@ -2,60 +2,35 @@
 
 #include "core/base/result.h"
 
-#include <bitset>
-#include <cstdint>
+#include <memory>
 #include <string_view>
-#include <vector>
+
+namespace re2 {
+class RE2;
+}
 
 namespace halftone::policy {
 
-/// A search pattern over names, matched in time linear in name × pattern: all states are advanced together,
-/// so no text makes it slow. Bytes are compared, letters by case.
-///
-/// Knows: literals, `.` (any byte), `[a-z_]` and `[^…]`, `*`, `+`, `?`, `|`, `( )`, the anchors `^` and `$`,
-/// and behind `\` one of d D w W s S or a sign that would otherwise mean something (`\.`, `\/`). Without
-/// anchors the pattern may be found anywhere in the name.
+/// A regular expression that is searched for in names, by RE2 (github.com/google/re2/wiki/Syntax), in time linear in the name. Case counts
+/// unless the pattern begins with `(?i)`, `.` is any character, and `^` and `$` are the ends of the name. Text that is not UTF-8 is matched
+/// byte by byte.
 class Pattern
 {
 public:
-    static constexpr std::size_t kMostStates = 1000;
+    static constexpr std::size_t kMostBytes = 4096; ///< of a pattern's text
 
     /// Reads the text between the slashes of `/…/`.
-    /// fails: Errc::BadInput; `where` is "character N" (from 1), for a pattern that is malformed or needs
-    /// more than kMostStates states.
-    static Result<Pattern> compile(std::string_view text);
+    /// before  characters in front of it where a person typed it: places of errors are counted from there
+    /// fails: Errc::BadInput; `where` is "character N" (from 1), for a pattern that is malformed or too long
+    static Result<Pattern> compile(std::string_view text, std::size_t before = 0);
 
-    /// Working memory of matches(): keep one for many calls.
-    class Scratch
-    {
-        friend class Pattern;
-        std::vector<std::uint32_t> m_current;
-        std::vector<std::uint32_t> m_next;
-        std::vector<std::uint32_t> m_pending;
-        std::vector<std::uint64_t> m_seen; ///< per state, the step in which it was last added
-        std::uint64_t m_step = 0;
-    };
-
-    bool matches(std::string_view name, Scratch &scratch) const;
     bool matches(std::string_view name) const;
 
 private:
-    friend class PatternCompiler;
-
-    using Bytes = std::bitset<256>;
-    struct State
-    {
-        enum class Kind : std::uint8_t { Bytes, Pass, Fork, Start, End, Match } kind = Kind::Match;
-        std::uint32_t next = 0;
-        std::uint32_t other = 0; ///< Fork: the second way; Bytes: index of the set
-    };
-
-    bool add(std::uint32_t state, std::size_t at, std::size_t length, std::vector<std::uint32_t> &list,
-             Scratch &scratch) const;
-
-    std::vector<State> m_states;
-    std::vector<Bytes> m_sets;
-    std::uint32_t m_first = 0;
+    std::shared_ptr<const re2::RE2> m_expression;
 };
+
+/// Characters of UTF-8.
+std::size_t characterCount(std::string_view text);
 
 } // namespace halftone::policy

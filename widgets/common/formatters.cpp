@@ -1,6 +1,7 @@
 #include "widgets/common/formatters.h"
 
 #include "core/base/text.h"
+#include "core/tensor/short_name.h"
 
 #include <QLocale>
 
@@ -11,47 +12,8 @@ namespace halftone::widgets {
 
 QString shortType(tensor::DType type)
 {
-    using tensor::DType;
-    switch (type) {
-    case DType::F16:
-        return QStringLiteral("f16");
-    case DType::BF16:
-        return QStringLiteral("b16");
-    case DType::F32:
-        return QStringLiteral("f32");
-    case DType::F64:
-        return QStringLiteral("f64");
-    case DType::I8:
-        return QStringLiteral("i8");
-    case DType::U8:
-        return QStringLiteral("u8");
-    case DType::I32:
-        return QStringLiteral("i32");
-    case DType::I64:
-        return QStringLiteral("i64");
-    case DType::Bool:
-        return QStringLiteral("bool");
-    case DType::F8E4M3FN:
-        return QStringLiteral("e4m3");
-    case DType::F8E5M2:
-        return QStringLiteral("e5m2");
-    case DType::TF32:
-        return QStringLiteral("tf32");
-    case DType::Posit16:
-        return QStringLiteral("p16");
-    case DType::I4:
-        return QStringLiteral("i4");
-    case DType::U4:
-        return QStringLiteral("u4");
-    case DType::I2:
-        return QStringLiteral("i2");
-    case DType::U2:
-        return QStringLiteral("u2");
-    case DType::F4E2M1:
-        return QStringLiteral("e2m1");
-    default:
-        return QStringLiteral("?");
-    }
+    const std::string_view name = tensor::shortNameOf(type);
+    return QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()));
 }
 
 QString shapeText(const tensor::Shape &shape)

@@ -1,6 +1,8 @@
 #include "widgets/graphview/find_panel.h"
 
+#include "core/session/node_query.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/query_texts.h"
 #include "widgets/common/short_names.h"
 
 #include <QApplication>
@@ -76,9 +78,9 @@ FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
     column->setSpacing(4);
     auto *top = new QHBoxLayout;
     top->setSpacing(4);
-    m_text->setPlaceholderText(tr("Find nodes"));
+    m_text->setPlaceholderText(withQueryExamples(tr("Find:")));
     m_text->setAccessibleName(tr("Find nodes"));
-    m_text->setToolTip(FindQuery::help());
+    m_text->setToolTip(queryToolTip());
     m_text->setClearButtonEnabled(true);
     m_text->installEventFilter(this);
     auto *close = new QToolButton(this);
@@ -101,7 +103,7 @@ FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
     m_list->setMinimumHeight(2 * fontMetrics().lineSpacing()); // it scrolls: what is said above it goes first
     column->addWidget(m_list, 1);
     setMinimumWidth(fontMetrics().averageCharWidth() * 34);
-    tellCount();
+    showOutcome();
 
     connect(m_text, &QLineEdit::textChanged, this, &FindPanel::search);
     connect(close, &QToolButton::clicked, this, &FindPanel::closed);
@@ -155,9 +157,13 @@ void FindPanel::search()
     QList<QStandardItem *> rows;
     m_model->clear();
     const auto &snapshot = m_controller->snapshot();
-    const FindQuery query = FindQuery::parse(m_text->text());
-    if (snapshot)
-        m_found = query.run(*snapshot, m_controller->figures());
+    const auto query = session::Query::parse(m_text->text().toStdString(), session::nodeFields());
+    m_said = query.ok() ? QString() : queryFault(query.error());
+    if (snapshot && query.ok()) {
+        session::FoundNodes found = session::findNodes(query.value(), *snapshot, m_controller->figures());
+        m_found = std::move(found.nodes);
+        m_said = joinedNotes(found.notes);
+    }
     for (std::size_t k = 0; k < std::min(m_found.size(), kMostRows); ++k) {
         const graph::NodeDef &node = snapshot->graph().node(m_found[k]);
         names << plain(node.name);
@@ -168,25 +174,27 @@ void FindPanel::search()
     }
     m_model->invisibleRootItem()->appendRows(rows);
     static_cast<FoundDelegate *>(m_list->itemDelegate())->setNames(ShortNames(names.mid(0, kMostCompared)));
-    if (!query.error().isEmpty())
-        m_count->setText(query.error());
-    else if (const QString missing = query.missing(m_controller->figures());
-             m_found.empty() && !missing.isEmpty())
-        m_count->setText(missing);
-    else
-        tellCount();
+    showOutcome();
     Q_EMIT foundChanged();
 }
 
-void FindPanel::tellCount()
+void FindPanel::showOutcome()
 {
+    QString text = m_said;
     if (m_text->text().isEmpty())
-        m_count->setText(FindQuery::help());
-    else if (m_found.empty())
-        m_count->setText(tr("Nothing found."));
-    else
-        m_count->setText(m_at < 0 ? tr("%1 found").arg(m_found.size())
-                                  : tr("%1 of %2").arg(m_at + 1).arg(m_found.size()));
+        text = queryHelp();
+    else if (!m_found.empty() && !text.isEmpty())
+        text = countText() + QLatin1Char('\n') + text;
+    else if (text.isEmpty())
+        text = countText();
+    m_count->setText(text);
+}
+
+QString FindPanel::countText() const
+{
+    if (m_found.empty())
+        return tr("Nothing found.");
+    return m_at < 0 ? tr("%1 found").arg(m_found.size()) : tr("%1 of %2").arg(m_at + 1).arg(m_found.size());
 }
 
 std::optional<graph::NodeId> FindPanel::next(bool backward)
@@ -196,7 +204,7 @@ std::optional<graph::NodeId> FindPanel::next(bool backward)
     const int count = static_cast<int>(m_found.size());
     m_at = m_at < 0 ? (backward ? count - 1 : 0) : (m_at + (backward ? count - 1 : 1)) % count;
     m_list->setCurrentIndex(m_model->index(m_at, 0));
-    tellCount();
+    showOutcome();
     return m_found[static_cast<std::size_t>(m_at)];
 }
 

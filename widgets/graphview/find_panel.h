@@ -1,7 +1,6 @@
 #pragma once
 
 #include "widgets/common/document_controller.h"
-#include "widgets/graphview/find_query.h"
 
 #include <QWidget>
 
@@ -43,7 +42,8 @@ protected:
 
 private:
     void search();
-    void tellCount();
+    void showOutcome();
+    QString countText() const;
 
     DocumentController *m_controller;
     QLineEdit *m_text;
@@ -51,6 +51,7 @@ private:
     QListView *m_list;
     QStandardItemModel *m_model;
     std::vector<graph::NodeId> m_found;
+    QString m_said; ///< what is wrong with the query, or what it asks for and no node has
     int m_at = -1; ///< in m_found
 };
 

@@ -7,7 +7,7 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr double kMargin = 28;
+constexpr double kFitMargin = 28;
 constexpr double kLegible = 0.8; ///< least scale of a node that is shown, and of a first view
 constexpr double kFitAtMost = 1; ///< small graphs are not blown up
 constexpr double kPage = 0.8; ///< of the viewport's height
@@ -41,8 +41,8 @@ void ViewNavigator::fit()
 {
     if (m_sceneSize.isEmpty())
         return;
-    const QSizeF room(std::max(40.0, viewport().width() - 2 * kMargin),
-                      std::max(40.0, viewport().height() - 2 * kMargin));
+    const QSizeF room(std::max(40.0, viewport().width() - 2 * kFitMargin),
+                      std::max(40.0, viewport().height() - 2 * kFitMargin));
     Camera camera;
     camera.scale = std::clamp(
         std::min({room.width() / m_sceneSize.width(), room.height() / m_sceneSize.height(), kFitAtMost}),
@@ -59,10 +59,10 @@ void ViewNavigator::showFirst()
         Camera camera;
         camera.scale = kLegible;
         // A scene that is wider than the viewport begins where its first boxes are.
-        const bool isWide = m_sceneSize.width() * kLegible > viewport().width() - 2 * kMargin;
+        const bool isWide = m_sceneSize.width() * kLegible > viewport().width() - 2 * kFitMargin;
         const double middle = m_sceneSize.width() / 2;
         camera.centreOn({isWide ? m_entrance.value_or(middle) : middle, 0}, viewport());
-        camera.origin.setY(-kMargin / kLegible);
+        camera.origin.setY(-kFitMargin / kLegible);
         set(camera);
     }
     m_keep = Keep::First;
@@ -94,7 +94,7 @@ void ViewNavigator::centreOn(const QRectF &rect)
 void ViewNavigator::reveal(const QRectF &rect, const QSizeF &room)
 {
     const QRectF seen = m_camera.toView(rect);
-    const QRectF inner = QRectF(QPointF(), room).adjusted(kMargin, kMargin, -kMargin, -kMargin);
+    const QRectF inner = QRectF(QPointF(), room).adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin);
     const QPointF shift(seen.right() > inner.right() ? seen.right() - inner.right()
                                                      : std::min(0.0, seen.left() - inner.left()),
                         seen.bottom() > inner.bottom() ? seen.bottom() - inner.bottom()

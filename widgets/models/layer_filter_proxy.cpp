@@ -1,6 +1,9 @@
 #include "widgets/models/layer_filter_proxy.h"
 
+#include "core/session/node_query.h"
+
 #include <cmath>
+#include <utility>
 
 namespace halftone::widgets {
 
@@ -11,16 +14,44 @@ LayerFilterProxy::LayerFilterProxy(QObject *parent)
     setSortCaseSensitivity(Qt::CaseInsensitive);
 }
 
-void LayerFilterProxy::setQuery(const LayerQuery &query)
+void LayerFilterProxy::setQuery(session::Query query)
 {
-    m_query = query;
+    m_query = std::move(query);
+    m_version = 0;
     invalidateFilter();
+}
+
+/// Asks all nodes at once, where the last answer is of another state.
+void LayerFilterProxy::find() const
+{
+    const auto *const model = qobject_cast<const LayerTableModel *>(sourceModel());
+    if (!model || model->version() == m_version)
+        return;
+    m_version = model->version();
+    m_isFound.clear();
+    m_notes.clear();
+    if (!model->snapshot() || m_query.isEmpty())
+        return;
+    session::FoundNodes found = session::findNodes(m_query, *model->snapshot(), model->figures());
+    m_isFound.resize(model->snapshot()->graph().nodeCount());
+    for (const graph::NodeId node : found.nodes)
+        m_isFound[node] = true;
+    m_notes = std::move(found.notes);
+}
+
+const std::vector<std::string> &LayerFilterProxy::notes() const
+{
+    find();
+    return m_notes;
 }
 
 bool LayerFilterProxy::filterAcceptsRow(int sourceRow, const QModelIndex &) const
 {
     const auto *const model = qobject_cast<const LayerTableModel *>(sourceModel());
-    return !model || m_query.matches(*model, sourceRow);
+    if (!model || m_query.isEmpty())
+        return true;
+    find();
+    return m_isFound[model->nodeAt(sourceRow)];
 }
 
 bool LayerFilterProxy::lessThan(const QModelIndex &left, const QModelIndex &right) const

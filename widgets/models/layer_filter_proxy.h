@@ -1,8 +1,12 @@
 #pragma once
 
-#include "widgets/models/layer_query.h"
+#include "core/session/query.h"
+#include "widgets/models/layer_table_model.h"
 
 #include <QSortFilterProxyModel>
+
+#include <string>
+#include <vector>
 
 namespace halftone::widgets {
 
@@ -16,15 +20,22 @@ public:
     /// The source model must be a LayerTableModel.
     explicit LayerFilterProxy(QObject *parent = nullptr);
 
-    void setQuery(const LayerQuery &query);
-    const LayerQuery &query() const { return m_query; }
+    /// Needs: a query over session::nodeFields(). An empty one hides nothing.
+    void setQuery(session::Query query);
+    /// What was asked for and no node has, as session::findNodes() says it.
+    const std::vector<std::string> &notes() const;
 
 protected:
     bool filterAcceptsRow(int sourceRow, const QModelIndex &sourceParent) const override;
     bool lessThan(const QModelIndex &left, const QModelIndex &right) const override;
 
 private:
-    LayerQuery m_query;
+    void find() const;
+
+    session::Query m_query;
+    mutable std::vector<bool> m_isFound; ///< by node, of the state of the source model that `m_version` names
+    mutable std::vector<std::string> m_notes;
+    mutable std::uint64_t m_version = 0;
 };
 
 } // namespace halftone::widgets

@@ -1,7 +1,7 @@
 #include "widgets/models/layer_table_model.h"
 
+#include "core/session/node_query.h"
 #include "widgets/common/formatters.h"
-#include "widgets/models/casts_by_reader.h"
 
 #include <array>
 #include <cmath>
@@ -120,9 +120,10 @@ bool LayerTableModel::isNumber(int column)
 
 void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snapshot)
 {
+    ++m_version;
     if (snapshot && m_snapshot && snapshot->source == m_snapshot->source) {
         m_snapshot = std::move(snapshot);
-        m_casts = castsByReader(*m_snapshot);
+        m_casts = session::castsByReader(*m_snapshot);
         changed(Precision, ColumnCount - 1);
         return;
     }
@@ -142,7 +143,7 @@ void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snaps
             m_rows[id] = static_cast<int>(m_nodes.size());
             m_nodes.push_back(id);
         }
-        m_casts = castsByReader(*m_snapshot);
+        m_casts = session::castsByReader(*m_snapshot);
     }
     endResetModel();
 }
@@ -151,6 +152,7 @@ void LayerTableModel::setFigures(const session::Figures &figures)
 {
     const bool isOtherPair = m_figures.backends != figures.backends;
     m_figures = figures;
+    ++m_version;
     changed(Sqnr, ColumnCount - 1);
     if (isOtherPair)
         Q_EMIT headerDataChanged(Qt::Horizontal, BackendSqnr, BackendMaxAbs);

@@ -65,6 +65,13 @@ public:
     void setSnapshot(std::shared_ptr<const session::Snapshot> snapshot); ///< null: no rows
     void setFigures(const session::Figures &figures);
 
+    const session::Snapshot *snapshot() const { return m_snapshot.get(); } ///< null: none
+    const session::Figures &figures() const { return m_figures; }
+    std::uint64_t version() const
+    {
+        return m_version;
+    } ///< another one whenever snapshot or figures are others
+
     /// Keeps the present state to compare later ones with.
     void pinBaseline();
     void clearBaseline();
@@ -106,6 +113,7 @@ private:
 
     std::shared_ptr<const session::Snapshot> m_snapshot;
     session::Figures m_figures;
+    std::uint64_t m_version = 0;
     std::vector<graph::NodeId> m_nodes; ///< by row
     std::vector<int> m_rows; ///< by NodeId
     std::vector<std::uint32_t> m_casts; ///< by NodeId

@@ -87,9 +87,8 @@ void PatternDialog::match()
     if (!text.empty()) {
         const auto compiled = policy::Pattern::compile(text);
         if (compiled.ok()) {
-            policy::Pattern::Scratch scratch;
             for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-                if (!graph.isVariable(id) && compiled.value().matches(graph.node(id).name, scratch))
+                if (!graph.isVariable(id) && compiled.value().matches(graph.node(id).name))
                     m_matches.push_back(graph.node(id).name);
             }
             message = m_matches.empty() ? tr("No operator's name matches.")

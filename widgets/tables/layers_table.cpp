@@ -1,7 +1,9 @@
 #include "widgets/tables/layers_table.h"
 
+#include "core/session/node_query.h"
 #include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/query_texts.h"
 #include "widgets/common/sort_action.h"
 #include "widgets/common/table_copy.h"
 #include "widgets/common/table_rows.h"
@@ -45,6 +47,7 @@ LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
     , m_delegate(new LayerDelegate(this))
     , m_filter(new QLineEdit(this))
     , m_count(new QLabel(this))
+    , m_said(new QLabel(this))
     , m_empty(new QLabel(this))
     , m_stack(new QStackedLayout)
     , m_pin(new QToolButton(this))
@@ -72,11 +75,10 @@ LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
 
 void LayersTable::build()
 {
-    m_filter->setPlaceholderText(
-        tr("Filter: part of a name, /regular expression/, error > 0.01, type = f16, time > 100 us"));
+    m_filter->setPlaceholderText(withQueryExamples(tr("Filter:")));
     m_filter->setClearButtonEnabled(true);
     m_filter->setAccessibleName(tr("Filter layers"));
-    m_filter->setToolTip(LayerQuery::help());
+    m_filter->setToolTip(queryToolTip());
     m_count->setAccessibleName(tr("Number of layers shown"));
     m_pin->setText(tr("Pin as Baseline"));
     m_pin->setCheckable(true);
@@ -151,6 +153,10 @@ void LayersTable::build()
     layout->setContentsMargins(4, 4, 4, 4);
     layout->setSpacing(4);
     layout->addLayout(top);
+    m_said->setWordWrap(true);
+    m_said->setAccessibleName(tr("What the filter finds wrong"));
+    m_said->hide();
+    layout->addWidget(m_said);
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setForegroundRole(QPalette::PlaceholderText);
     m_empty->setWordWrap(true);
@@ -223,10 +229,11 @@ void LayersTable::setFilterText(const QString &text)
 
 void LayersTable::refreshFilter()
 {
-    const LayerQuery query = LayerQuery::parse(m_filter->text());
+    auto query = session::Query::parse(m_filter->text().toStdString(), session::nodeFields());
+    m_error = query.ok() ? QString() : queryFault(query.error());
     {
         const QScopedValueRollback<bool> guard(m_isSyncing, true);
-        m_proxy->setQuery(query);
+        m_proxy->setQuery(query.ok() ? std::move(query).value() : session::Query());
     }
     showCount();
     showSelection();
@@ -242,12 +249,11 @@ void LayersTable::showCount()
     m_stack->setCurrentWidget(isOpen && !isNothing ? static_cast<QWidget *>(m_view) : m_empty);
     m_filter->setEnabled(isOpen);
     m_count->setVisible(isOpen);
+    const QString said = m_error.isEmpty() ? joinedNotes(m_proxy->notes()) : m_error;
+    m_said->setText(said);
+    m_said->setVisible(isOpen && !said.isEmpty());
     if (!isOpen)
         return;
-    if (const QString &error = m_proxy->query().error(); !error.isEmpty()) {
-        m_count->setText(QStringLiteral("\u26a0 ") + error);
-        return;
-    }
     const int all = m_model->rowCount();
     const int shown = m_proxy->rowCount();
     m_count->setText(shown == all ? tr("%1 layers").arg(all) : tr("%1 of %2 layers").arg(shown).arg(all));

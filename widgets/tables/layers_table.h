@@ -66,9 +66,11 @@ private:
     FreeWidth *m_freeWidth = nullptr;
     QLineEdit *m_filter;
     QLabel *m_count;
+    QLabel *m_said; ///< what is wrong with the filter, or what it asks for and no layer has
     QLabel *m_empty; ///< words in place of a table without rows
     QStackedLayout *m_stack;
     QToolButton *m_pin;
+    QString m_error; ///< of the filter; empty: none
     bool m_hadBackends = false; ///< columns of two backends were shown for them
     bool m_isSyncing = false; ///< one side of the selection is following the other
 };

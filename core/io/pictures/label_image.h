@@ -17,7 +17,7 @@ struct LabelImage
 };
 
 /// Reads a PNG whose pixels are classes: grey values of up to 8 bits as they are stored, or the places of a palette's colours.
-/// fails: BadInput for any other picture, and for a palette with one colour twice, whose places cannot be told apart.
+/// fails: BadInput for any other picture, and for one that is damaged or cut or has more than kMostPixels.
 Result<LabelImage> readLabelImage(const std::string &path);
 
 /// Whether readLabelImage() would take the kind of picture that the file's header speaks of.

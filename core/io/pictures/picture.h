@@ -16,8 +16,10 @@ struct Picture
     std::vector<std::uint8_t> rgb;
 };
 
+inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 26; ///< of one picture
+
 /// Reads a JPEG, PNG, BMP, GIF (its first frame), TGA, PSD or PNM; grey ones become three equal colours, transparency is dropped.
-/// fails: BadInput for a file that is no such picture or is cut, and for more than 2^26 pixels.
+/// fails: BadInput for a file that is no such picture or is cut, and for more than kMostPixels.
 Result<Picture> readPicture(const std::string &path);
 
 /// The pictures of a folder by name (jpg, jpeg, png, bmp), sorted. fails: BadInput when there is no such folder, or none in it.

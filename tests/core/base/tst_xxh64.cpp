@@ -44,17 +44,6 @@ private Q_SLOTS:
             QCOMPARE(hash.value(), hashOf(text));
         }
     }
-
-    void everyBitCounts()
-    {
-        std::string text(200, '\0');
-        const std::uint64_t plain = hashOf(text);
-        for (std::size_t bit = 0; bit < text.size() * 8; ++bit) {
-            text[bit / 8] = static_cast<char>(1U << bit % 8);
-            QVERIFY(hashOf(text) != plain);
-            text[bit / 8] = '\0';
-        }
-    }
 };
 
 QTEST_APPLESS_MAIN(TestXxh64)

@@ -269,7 +269,9 @@ private Q_SLOTS:
         const auto four = io::readLabelImage(kFolder + "four_colours.png");
         QVERIFY(four.ok());
         QCOMPARE(four.value().classes, (std::vector<std::uint8_t>{0, 1, 2, 3}));
-        for (const char *wrong : {"twice.png", "colour.png", "outputs.npz", "nothing.png"})
+        QCOMPARE(io::readLabelImage(kFolder + "twice.png").value().classes,
+                 (std::vector<std::uint8_t>{0, 1}));
+        for (const char *wrong : {"colour.png", "outputs.npz", "nothing.png"})
             QVERIFY2(!io::readLabelImage(kFolder + wrong).ok(), wrong);
     }
 

@@ -145,7 +145,7 @@ private Q_SLOTS:
     {
         QCOMPARE(matched({"conv0", "/conv(/"}).told,
                  std::string("excluded_sym_names[1], character 5 of the pattern: a '(' without its ')', "
-                             "expected '\\(' for the sign itself"));
+                             "expected '\\(' for the character itself"));
         QCOMPARE(
             matched({"//"}).told,
             std::string("excluded_sym_names[0]: an empty pattern, expected a pattern between the slashes"));

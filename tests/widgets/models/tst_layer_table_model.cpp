@@ -1,3 +1,4 @@
+#include "core/session/node_query.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/models/layer_filter_proxy.h"
 
@@ -198,10 +199,12 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("query");
         QTest::addColumn<QStringList>("names");
-        QTest::newRow("error") << "error > 0.01" << QStringList({"prob"});
-        QTest::newRow("no blanks") << "error>=0.33" << QStringList({"prob"});
-        QTest::newRow("percent") << "error > 20 %" << QStringList({"prob"});
-        QTest::newRow("decibels") << "sqnr < 42 dB" << QStringList({"stem_conv", "prob"});
+        QTest::newRow("error") << "error > 0.01" << QStringList({"pool", "prob"});
+        QTest::newRow("no blanks") << "error>=0.33" << QStringList({"pool", "prob"});
+        QTest::newRow("percent") << "error > 20 %" << QStringList({"pool", "prob"});
+        QTest::newRow("decibels, a failed layer is the worst")
+            << "sqnr < 42 dB" << QStringList({"stem_conv", "pool", "prob"});
+        QTest::newRow("isolated, as its column") << "isolated > 44 dB" << QStringList({"stem_conv"});
         QTest::newRow("time") << "time > 100 us" << QStringList({"stem_conv"});
         QTest::newRow("milliseconds") << "time < 0.2ms" << QStringList({"stem_conv"});
         QTest::newRow("overflow") << "overflow > 0" << QStringList({"pool"});
@@ -225,33 +228,33 @@ private Q_SLOTS:
         model.setFigures(figures());
         LayerFilterProxy proxy;
         proxy.setSourceModel(&model);
-        proxy.setQuery(LayerQuery::parse(query));
-        QCOMPARE(proxy.query().error(), QString());
+        auto parsed = session::Query::parse(query.toStdString(), session::nodeFields());
+        QVERIFY(parsed.ok());
+        proxy.setQuery(std::move(parsed).value());
+        QVERIFY(proxy.notes().empty());
         QStringList found;
         for (int row = 0; row < proxy.rowCount(); ++row)
             found << proxy.index(row, Model::Name).data().toString();
         QCOMPARE(found, names);
     }
 
-    void aWrongQuerySaysWhatIsWrongAndHidesNothing_data()
+    void theFilterFollowsFiguresAndEdits()
     {
-        QTest::addColumn<QString>("query");
-        QTest::newRow("no such figure") << "bogus > 3";
-        QTest::newRow("no number") << "error > much";
-        QTest::newRow("wrong unit") << "error > 3 us";
-        QTest::newRow("text by size") << "type > f16";
-        QTest::newRow("no pattern") << "/(/";
-    }
-
-    void aWrongQuerySaysWhatIsWrongAndHidesNothing()
-    {
-        QFETCH(const QString, query);
         Model model;
-        model.setSnapshot(m_snapshot);
         LayerFilterProxy proxy;
         proxy.setSourceModel(&model);
-        proxy.setQuery(LayerQuery::parse(query));
-        QVERIFY(!proxy.query().error().isEmpty());
+        proxy.setQuery(session::Query::parse("type = f16 sqnr < 42", session::nodeFields()).value());
+        model.setSnapshot(m_snapshot);
+        QCOMPARE(proxy.rowCount(), 0);
+        QCOMPARE(proxy.notes().size(), std::size_t{1}); // nothing is measured yet
+        model.setFigures(figures());
+        QCOMPARE(proxy.index(0, Model::Name).data().toString(), QStringLiteral("stem_conv"));
+        QVERIFY(proxy.notes().empty());
+        const int before = proxy.rowCount();
+        QVERIFY(m_document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Fp32}).ok());
+        model.setSnapshot(test::snapshotOf(*m_document));
+        QCOMPARE(proxy.rowCount(), before - 1);
+        proxy.setQuery({});
         QCOMPARE(proxy.rowCount(), 29);
     }
 };

@@ -1,13 +1,14 @@
-#include "tests/widgets/graphview/graph_fixture.h"
-#include "widgets/graphview/find_query.h"
+#include "core/session/document.h"
+#include "core/session/node_query.h"
+
+#include <QTest>
 
 #include <limits>
 
 using namespace halftone;
-using widgets::FindQuery;
 
 /// Over the sample, whose nodes are listed in resources/sample.
-class TestFindQuery : public QObject
+class TestNodeQuery : public QObject
 {
     Q_OBJECT
 
@@ -19,14 +20,22 @@ private Q_SLOTS:
     void figuresAreComparedInTheirUnits();
     void aNodeWithoutAFigureNeverMatchesOne();
     void operatorsComeBeforeTheirWeights();
-    void whatIsWrongIsSaidAndMatchesNothing_data();
-    void whatIsWrongIsSaidAndMatchesNothing();
+    void castsAreThoseThatANodeReads();
+    void everyFieldCanBeAsked();
+    void examplesWork();
 
 private:
+    session::FoundNodes answerTo(const QString &text, const session::Figures &figures) const
+    {
+        const auto query = session::Query::parse(text.toStdString(), session::nodeFields());
+        if (!query.ok())
+            qFatal("%s", query.error().message().c_str());
+        return session::findNodes(query.value(), *m_snapshot, figures);
+    }
     QStringList found(const QString &text) const
     {
         QStringList names;
-        for (const graph::NodeId node : FindQuery::parse(text).run(*m_snapshot, m_figures))
+        for (const graph::NodeId node : answerTo(text, m_figures).nodes)
             names << QString::fromStdString(m_snapshot->graph().node(node).name);
         return names;
     }
@@ -35,7 +44,7 @@ private:
     session::Figures m_figures;
 };
 
-void TestFindQuery::initTestCase()
+void TestNodeQuery::initTestCase()
 {
     auto document = session::Document::open(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
     QVERIFY(document.ok());
@@ -54,13 +63,16 @@ void TestFindQuery::initTestCase()
             figures.cumulative->sqnrDb = 61;
             figures.cumulative->relativeL2 = 0.001;
             figures.mixed = session::NodeLatency{250, 0, 0};
+            figures.isolated = tensor::ErrorFigures{};
+            figures.isolated->sqnrDb = 25;
+            figures.isolated->relativeL2 = 0.05;
         } else if (name == "pool") {
-            figures.mixed = session::NodeLatency{20, 0, 0};
+            figures.mixed = session::NodeLatency{20, 1, 0};
         }
     }
 }
 
-void TestFindQuery::termsSelectByNameOperatorTypeShapeAndPattern_data()
+void TestNodeQuery::termsSelectByNameOperatorTypeShapeAndPattern_data()
 {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QStringList>("names");
@@ -80,16 +92,21 @@ void TestFindQuery::termsSelectByNameOperatorTypeShapeAndPattern_data()
     QTest::newRow("the whole name") << "name=ENERGY" << QStringList({"energy"});
     QTest::newRow("the whole precision, as the layers' filter has it")
         << "type = f32 op:scalar" << QStringList({"mean_energy", "mean_energy_plus_one"});
+    QTest::newRow("other names of a type")
+        << "type = float32 type = fp32 op:scalar" << QStringList({"mean_energy", "mean_energy_plus_one"});
+    QTest::newRow("a part, where no operator has the whole") << "op = pool" << QStringList({"pool"});
+    QTest::newRow("not of variables") << "not op:o and fc" << QStringList();
+    QTest::newRow("shape") << "shape = 10,32" << QStringList({"fc_weight"});
 }
 
-void TestFindQuery::termsSelectByNameOperatorTypeShapeAndPattern()
+void TestNodeQuery::termsSelectByNameOperatorTypeShapeAndPattern()
 {
     QFETCH(QString, text);
     QFETCH(QStringList, names);
     QCOMPARE(found(text), names);
 }
 
-void TestFindQuery::figuresAreComparedInTheirUnits_data()
+void TestNodeQuery::figuresAreComparedInTheirUnits_data()
 {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QStringList>("names");
@@ -100,17 +117,20 @@ void TestFindQuery::figuresAreComparedInTheirUnits_data()
     QTest::newRow("microseconds") << "time > 100 us" << QStringList({"fc"});
     QTest::newRow("no unit is microseconds") << "time >= 20" << QStringList({"pool", "fc"});
     QTest::newRow("milliseconds") << "time < 0.1 ms" << QStringList({"pool"});
+    QTest::newRow("the isolated SQNR, as its column has it") << "isolated < 30" << QStringList({"fc"});
+    QTest::newRow("the isolated error") << "isolated_error > 1 %" << QStringList({"fc"});
+    QTest::newRow("share of the time") << "share > 90 %" << QStringList({"fc"});
     QTest::newRow("with a word") << "time > 1 us op:Fully" << QStringList({"fc"});
 }
 
-void TestFindQuery::figuresAreComparedInTheirUnits()
+void TestNodeQuery::figuresAreComparedInTheirUnits()
 {
     QFETCH(QString, text);
     QFETCH(QStringList, names);
     QCOMPARE(found(text), names);
 }
 
-void TestFindQuery::operatorsComeBeforeTheirWeights()
+void TestNodeQuery::operatorsComeBeforeTheirWeights()
 {
     const QStringList names = found("fc");
     QCOMPARE(names.first(), QStringLiteral("fc")); // in the file its weights stand before it
@@ -118,39 +138,51 @@ void TestFindQuery::operatorsComeBeforeTheirWeights()
     QCOMPARE(found("stem_conv").first(), QStringLiteral("stem_conv"));
 }
 
-void TestFindQuery::aNodeWithoutAFigureNeverMatchesOne()
+void TestNodeQuery::aNodeWithoutAFigureNeverMatchesOne()
 {
     QVERIFY(!found("error >= 0").contains("pool"));
+    QVERIFY(!found("not error >= 0").contains("pool"));
     QVERIFY(!found("time < 1 s").contains("energy"));
     // With no figure at all, it is said how to get them.
-    QVERIFY(FindQuery::parse("error > 0").missing({}).contains("errors"));
-    QVERIFY(FindQuery::parse("time > 0").missing({}).contains("times"));
-    QVERIFY(FindQuery::parse("error > 0 time > 0").missing(m_figures).isEmpty());
-    QVERIFY(FindQuery::parse("conv").missing({}).isEmpty());
+    const auto notes = [this](const QString &text) {
+        const std::vector<std::string> all = answerTo(text, {}).notes;
+        return all.empty() ? std::string() : all.front();
+    };
+    QVERIFY(notes("error > 0").starts_with("No errors have been computed yet"));
+    QVERIFY(notes("isolated < 3").starts_with("No isolated errors have been computed yet"));
+    QVERIFY(notes("time > 0 or conv").starts_with("No times have been measured yet"));
+    QVERIFY(notes("backend_max > 0").starts_with("No backends have been compared yet"));
+    QVERIFY(notes("conv casts > 0").empty());
+    QVERIFY(answerTo("error > 0 time > 0", m_figures).notes.empty());
 }
 
-void TestFindQuery::whatIsWrongIsSaidAndMatchesNothing_data()
+void TestNodeQuery::castsAreThoseThatANodeReads()
 {
-    QTest::addColumn<QString>("text");
-    QTest::addColumn<QString>("said");
-    QTest::newRow("unknown figure") << "speed > 3"
-                                    << "speed";
-    QTest::newRow("no number") << "error > 1e"
-                               << "1e";
-    QTest::newRow("broken pattern") << "/a(b/"
-                                    << "character";
-    QTest::newRow("decibels of time") << "time > 3 dB"
-                                      << "dB";
+    const std::vector<std::uint32_t> casts = session::castsByReader(*m_snapshot);
+    const QStringList names = found("casts > 0");
+    QVERIFY(!names.isEmpty());
+    for (graph::NodeId id = 0; id < casts.size(); ++id)
+        QCOMPARE(names.contains(QString::fromStdString(m_snapshot->graph().node(id).name)), casts[id] > 0);
 }
 
-void TestFindQuery::whatIsWrongIsSaidAndMatchesNothing()
+void TestNodeQuery::everyFieldCanBeAsked()
 {
-    QFETCH(QString, text);
-    QFETCH(QString, said);
-    const FindQuery query = FindQuery::parse(text);
-    QVERIFY2(query.error().contains(said), qPrintable(query.error()));
-    QVERIFY(query.run(*m_snapshot, m_figures).empty());
+    for (const session::QueryField &field : session::nodeFields()) {
+        const bool isText = field.kind == session::QueryField::Kind::Text;
+        for (const std::string_view name : field.names) {
+            const std::string text = std::string(name) + (isText ? ":a" : " > 0");
+            QVERIFY2(session::Query::parse(text, session::nodeFields()).ok(), text.c_str());
+        }
+    }
 }
 
-QTEST_MAIN(TestFindQuery)
-#include "tst_find_query.moc"
+void TestNodeQuery::examplesWork()
+{
+    for (const std::string_view example : session::nodeQueryExamples()) {
+        const QString text = QString::fromStdString(std::string(example));
+        QVERIFY2(!found(text).isEmpty(), qPrintable(text));
+    }
+}
+
+QTEST_APPLESS_MAIN(TestNodeQuery)
+#include "tst_node_query.moc"
