@@ -76,25 +76,23 @@ void warnOfOverflow(const ParameterChange &change, std::vector<policy::Warning> 
 }
 
 /// Of epsilons that are larger now.
-void warnOfHeld(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
+void warnOfHeld(const std::vector<ParameterChange> &changes, tensor::DType target,
+                std::vector<policy::Warning> &warnings)
 {
     std::vector<std::string> names;
-    std::string type;
-    for (const ParameterChange &change : changes) {
-        if (!change.isHeld)
-            continue;
-        names.push_back(change.name);
-        type = tensor::nameOf(change.to);
-    }
+    for (const ParameterChange &change : changes)
+        if (change.isHeld)
+            names.push_back(change.name);
     if (!names.empty())
-        warnings.push_back(
-            {"parameters",
-             joined(names) + ": positive bounds that would become 0 are the smallest positive " + type,
-             "bounds_held", std::move(names)});
+        warnings.push_back({"parameters",
+                            joined(names) + ": positive bounds that would become 0 are the smallest positive "
+                                + std::string(tensor::nameOf(target)),
+                            "bounds_held", std::move(names)});
 }
 
 /// What the values lost on the way into a narrower type, for those arrays where it matters.
-void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
+void warnOfLosses(const std::vector<ParameterChange> &changes, tensor::DType target,
+                  std::vector<policy::Warning> &warnings)
 {
     for (const ParameterChange &change : changes) {
         const auto &losses = change.losses;
@@ -106,7 +104,7 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<polic
                  "NaN in " + valuesOf(losses.nan, change.count) + ", in whatever type they are stored"});
     }
     warnOfFlushed(changes, warnings);
-    warnOfHeld(changes, warnings);
+    warnOfHeld(changes, target, warnings);
 }
 
 /// Of inputs with values of their own that come in another type now: who feeds them has to know.
@@ -281,7 +279,8 @@ Result<void> convertRest(const graph::Model &model, const Decided &decided, cons
     HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, forms, progress));
     HALFTONE_TRY(CastParameters cast,
                  castParams(model.parameters, model.graph, result.conversion,
-                            clampsParameters(model.graph, policy), forms, progress));
+                            clampsParameters(model.graph, policy), policy.mode != policy::Mode::Mxnet, forms,
+                            progress));
     result.parameters = std::move(cast.changes);
     listConstants(model.graph, result.conversion, result.parameters);
     result.model = {result.conversion.graph, std::move(cast.arrays), model.hasParameters};
@@ -482,7 +481,7 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     warnOfNoTimes(policy, settings.shapes, result.warnings);
     result.seconds = decided.seconds + secondsSince(start);
 
-    warnOfLosses(result.parameters, result.warnings);
+    warnOfLosses(result.parameters, policy.target, result.warnings);
     warnOfDefaults(source.graph, result.conversion, result.warnings);
     warnOfUnknown(source.graph, result.warnings);
     warnOfCpu(result.conversion, result.warnings);

@@ -4,6 +4,7 @@
 #include "core/dialect/overridable.h"
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
+#include "core/mixed/hold/held_bounds.h"
 #include "core/mixed/kept_lists.h"
 #include "core/mixed/mark_parameters.h"
 #include "core/mixed/read_counts.h"
@@ -42,10 +43,9 @@ std::vector<bool> storableIn(const TypedLevel &level, const TypedSettings &setti
 }
 
 /// The type of every variable and storable constant in the converted graph.
-std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan,
+std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan, const ReadCounts &counts,
                                const std::vector<bool> &storable, DType target)
 {
-    const ReadCounts counts(source, plan, target);
     std::vector<DType> stored(source.nodeCount(), DType::Unknown);
     for (const NodeId id : plan.order) {
         if (!source.isVariable(id) && !storable[id])
@@ -56,6 +56,18 @@ std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan
         stored[id] = narrows ? target : plan.native[output];
     }
     return stored;
+}
+
+/// Of constants that stay float32, for castConstants().
+std::vector<DType> narrowedConstants(const TypedLevel &level, const ReadCounts &counts, DType target,
+                                     std::span<const rewrite::ConvertedBody> bodies)
+{
+    std::vector<DType> narrowed(level.graph->nodeCount(), DType::Unknown);
+    for (const NodeId id : level.plan.order)
+        if (level.constants[id] && counts[level.plan.firstOutput[id]].target > 0)
+            narrowed[id] = target;
+    addNarrowedInBodies(*level.graph, bodies, narrowed);
+    return narrowed;
 }
 
 /// Modes but typed say of each operator what it computes in; what bodies are handed in and give is chosen all the same.
@@ -132,9 +144,11 @@ Result<rewrite::Conversion> build(TypedLevel &level, const TypedSettings &settin
     const TypedPlan &plan = level.plan;
     std::vector<rewrite::ConvertedBody> bodies;
     HALFTONE_TRY(NewBodies definitions, buildBodies(level, settings, bodies));
-    const std::vector<DType> stored = storedTypes(source, plan, level.storable, settings.target);
+    const ReadCounts counts(source, plan, settings.target);
+    const std::vector<DType> stored = storedTypes(source, plan, counts, level.storable, settings.target);
+    const std::vector<DType> narrowed = narrowedConstants(level, counts, settings.target, bodies);
     HALFTONE_TRY(ConstantForms constants,
-                 castConstants(source, plan, stored, settings.clamps, settings.forms));
+                 castConstants(source, plan, stored, narrowed, settings.clamps, settings.forms));
     definitions.merge(constants.definitions);
     rewrite::Conversion conversion
         = TypedBuilder(source, level.rules, plan, level.variables, stored, definitions).build();
