@@ -16,6 +16,7 @@
 #include "core/mixed/hold/hold_positions.h"
 #include "core/mixed/hold/hold_statistics.h"
 #include "core/mixed/hold/tie_raised.h"
+#include "core/mixed/lowered_nodes.h"
 #include "core/mixed/node_arithmetic.h"
 #include "core/mixed/take_away.h"
 #include "core/quantize/coded_nodes.h"
@@ -432,6 +433,14 @@ Result<CastProblem> castChoices(const graph::Model &source, const policy::Policy
     HALFTONE_TRY(const Decided decided, decide(source, policy));
     return typedChoices(source.graph, withoutInt8(decided.assignment), decided.variables,
                         typedSettings(source.graph, decided, policy, shapes));
+}
+
+Result<LoweredNodes> loweredNodes(const graph::Model &source, const policy::Policy &policy,
+                                  const Decided &decided, const infer::ShapeMap *shapes,
+                                  const Progress &progress)
+{
+    return typedLowered(source.graph, withoutInt8(decided.assignment), decided.variables,
+                        typedSettings(source.graph, decided, policy, shapes), progress);
 }
 
 Result<std::vector<std::string>> rangesToFind(const graph::Model &source, Decided &decided)

@@ -137,6 +137,25 @@ Result<NewBodies> buildBodies(TypedLevel &level, const TypedSettings &settings,
     return definitions;
 }
 
+/// Which nodes read the target type or give it.
+std::vector<bool> loweredIn(const TypedLevel &level, DType target)
+{
+    const TypedPlan &plan = level.plan;
+    std::vector<bool> lowered(level.graph->nodeCount(), false);
+    for (const NodeId id : plan.order) {
+        const auto inputs = level.graph->inputs(id);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const DType read = plan.reads[plan.firstInput[id] + i];
+            if (read == target || (read == DType::Unknown && plan.nativeOf(inputs[i]) == target))
+                lowered[id] = true;
+        }
+        for (std::uint32_t k = 0; k < level.rules.outputCount(id); ++k)
+            if (plan.native[plan.firstOutput[id] + k] == target)
+                lowered[id] = true;
+    }
+    return lowered;
+}
+
 /// The graph that the level describes, and those in it.
 Result<rewrite::Conversion> build(TypedLevel &level, const TypedSettings &settings)
 {
@@ -173,6 +192,19 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
 {
     HALFTONE_TRY(TypedLevel root, settle(source, assignment, variables, settings, progress, true));
     return build(root, settings);
+}
+
+Result<std::unordered_map<const graph::Graph *, std::vector<bool>>>
+typedLowered(const graph::Graph &source, const policy::Assignment &assignment,
+             std::span<const infer::Variable> variables, const TypedSettings &settings,
+             const Progress &progress)
+{
+    HALFTONE_TRY(const TypedLevel root, settle(source, assignment, variables, settings, progress, true));
+    std::unordered_map<const graph::Graph *, std::vector<bool>> lowered;
+    forLevels(root, [&](const TypedLevel &level) {
+        lowered.emplace(level.graph, loweredIn(level, settings.target));
+    });
+    return lowered;
 }
 
 Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assignment &assignment,

@@ -1,10 +1,15 @@
 #include "core/session/derive.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/needed_version.h"
 #include "core/hardware/catalogue.h"
 #include "core/jobs/feature_means.h"
 #include "core/jobs/measure_machine.h"
+#include "core/mixed/lowered_nodes.h"
 #include "core/policy/policy_options.h"
+
+#include <algorithm>
+#include <optional>
 
 namespace halftone::session {
 namespace {
@@ -39,6 +44,39 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
     return {};
 }
 
+/// Takes the model over into a newer version of its format, where what computes in 16 bit needs that: what stays float32 needs none.
+/// Gives why.
+/// known  what is decided of the result, where that was needed to find it
+Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
+                          std::optional<mixed::Decided> &known, const Progress &progress)
+{
+    const graph::Graph &source = given.model.graph;
+    const tensor::DType target = given.policy.target;
+    HALFTONE_TRY(std::optional<dialect::Raised> raised,
+                 dialect::of(source).raised(source, target, given.opset));
+    if (!raised)
+        return std::string();
+    model.graph = std::move(raised->graph);
+    const int version = dialect::of(model.graph).versionNumber();
+    if (given.opset >= version) // what is asked for is no news
+        return std::string();
+    HALFTONE_TRY(known, mixed::decide(model, given.policy));
+    HALFTONE_TRY(const mixed::LoweredNodes lowered,
+                 mixed::loweredNodes(model, given.policy, *known, given.shapes, progress));
+    const auto isLowered = [&lowered](const graph::Graph &in, graph::NodeId id) {
+        const auto found = lowered.find(&in);
+        return found != lowered.end() && found->second[id];
+    };
+    const dialect::NeededVersion needed = dialect::neededVersion(model.graph, target, isLowered);
+    if (needed.number >= version)
+        return std::move(raised->why);
+    known.reset();
+    const int enough = std::max(needed.number, given.opset);
+    HALFTONE_TRY(raised, dialect::of(source).raised(source, tensor::DType::F32, enough));
+    model.graph = raised ? std::move(raised->graph) : source;
+    return raised && given.opset < needed.number ? needed.why : std::string();
+}
+
 } // namespace
 
 Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
@@ -47,17 +85,15 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
         return policy::notExported(*given.policy.analysedFormat);
     HALFTONE_CHECK(jobs::ensureMeasured(given.policy.hardware, progress));
     graph::Model model = given.model;
-    std::string whyRaised;
-    HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, given.policy.target, given.opset));
-    if (raised) {
-        model.graph = std::move(raised->graph);
-        // What is asked for is no news.
-        whyRaised = given.opset >= dialect::of(model.graph).versionNumber() ? std::string() : raised->why;
-    }
+    std::optional<mixed::Decided> known;
+    HALFTONE_TRY(const std::string whyRaised, raise(given, model, known, progress));
     const DeriveRequest request{
         model,        given.modelPath,  given.policy, given.shapes,        given.ranges,
         given.strict, given.correction, given.before, given.isForAnalysis, given.opset};
-    HALFTONE_TRY(mixed::Decided decided, mixed::decide(request.model, request.policy));
+    if (!known) {
+        HALFTONE_TRY(known, mixed::decide(request.model, request.policy));
+    }
+    mixed::Decided decided = std::move(*known);
     HALFTONE_TRY(
         const quantize::QuantizedRanges ranges,
         jobs::rangesFor(request.model, request.modelPath, request.policy, decided, request.ranges, progress));
