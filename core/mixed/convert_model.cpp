@@ -374,6 +374,17 @@ Result<void> checkStrict(const ConvertSettings &settings, const std::vector<poli
     return {};
 }
 
+/// Of what is asked for in int8, but for what a person asked it of by name.
+std::vector<std::string> refusalsOfAsked(const graph::Graph &graph, const Decided &decided)
+{
+    std::vector<std::string> refusals
+        = refusalsOfPositions(graph, findPositions(graph, decided.variables, tensor::DType::I8));
+    for (graph::NodeId id = 0; id < refusals.size(); ++id)
+        if (decided.assignment.rule(id) == policy::Rule::OverrideInt8)
+            refusals[id].clear();
+    return refusals;
+}
+
 double secondsSince(std::chrono::steady_clock::time_point start)
 {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -422,6 +433,7 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     if (!decided.assignment.otherwise.empty() || !released.empty()) {
         decided.int8 = quantize::planAsked(source, decided.assignment);
         decided.int8->options.released = std::move(released);
+        decided.int8->options.refusals = refusalsOfAsked(source.graph, decided);
     }
     decided.seconds = secondsSince(start);
     return decided;
