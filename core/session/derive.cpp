@@ -61,6 +61,11 @@ Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
     if (given.opset >= version) // what is asked for is no news
         return std::string();
     HALFTONE_TRY(known, mixed::decide(model, given.policy));
+    const auto isAsked = [&](const graph::Graph &in, graph::NodeId id) {
+        return &in == &model.graph && known->assignment.requested(id) == policy::Request::Target;
+    };
+    if (dialect::neededVersion(model.graph, target, isAsked).number >= version) // as most often
+        return std::move(raised->why);
     HALFTONE_TRY(const mixed::LoweredNodes lowered,
                  mixed::loweredNodes(model, given.policy, *known, given.shapes, progress));
     const auto isLowered = [&lowered](const graph::Graph &in, graph::NodeId id) {
