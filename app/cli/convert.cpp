@@ -93,8 +93,10 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
     if (!conversion.merged.empty())
         head.add({"merged",
                   counted(conversion.merged.size(), "node", "nodes") + " that computed what another did"});
+    const auto storedOtherwise = std::ranges::count_if(
+        converted.parameters, [](const auto &change) { return change.from != change.to; });
     head.add({"parameters",
-              converted.model.hasParameters ? std::to_string(converted.parameters.size()) + " of "
+              converted.model.hasParameters ? std::to_string(storedOtherwise) + " of "
                       + std::to_string(converted.model.parameters.size()
                                        + dialect::heldReals(session.source().model.graph).size())
                       + " stored in another type"

@@ -4,6 +4,8 @@
 #include "core/report/conversion_json.h"
 #include "core/rewrite/nested_conversions.h"
 
+#include <algorithm>
+
 namespace halftone::api {
 namespace {
 
@@ -55,7 +57,9 @@ std::size_t Conversion::sharedReaders() const
 
 std::size_t Conversion::storedParameters() const
 {
-    return m_content->derived.converted->parameters.size();
+    const auto &changes = m_content->derived.converted->parameters;
+    return static_cast<std::size_t>(
+        std::ranges::count_if(changes, [](const auto &change) { return change.from != change.to; }));
 }
 
 std::size_t Conversion::correctedBiases() const

@@ -1,6 +1,7 @@
 #include "halftone/quantize.h"
 
 #include "core/api/inside.h"
+#include "core/jobs/quantize.h"
 #include "core/quantize/quantize.h"
 
 namespace halftone::api {
@@ -31,8 +32,11 @@ Result<Quantization> quantize(const Model &model, const Calibration &calibration
         const halftone::Progress followed = progressOf(progress);
         HALFTONE_CHECK(followed.checkStop());
         followed.tell(0, "quantizing");
+        const graph::Model &source = Inside::graphModelOf(model);
+        HALFTONE_TRY(const quantize::QuantizeOptions held,
+                     jobs::withPositionsHeld(source, optionsOf(options)));
         HALFTONE_TRY(quantize::QuantizedModel made,
-                     quantize::quantize(Inside::graphModelOf(model), optionsOf(options),
+                     quantize::quantize(source, held,
                                         jobs::calibratedRanges(Inside::of(calibration).outcome.tensors)));
         HALFTONE_CHECK(followed.checkStop());
         HALFTONE_TRY(Model quantized, Inside::modelFrom(model, std::move(made.model)));

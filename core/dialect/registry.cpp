@@ -4,10 +4,12 @@
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/mxnet/mxnet_dialect.h"
+#include "core/dialect/needed_version.h"
 #include "core/dialect/onnx/attribute_list.h"
 #include "core/dialect/onnx/coded_pairs.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/dialect/onnx/raise_opset.h"
 #include "core/dialect/onnx/raised_names.h"
 #include "core/dialect/overridable.h"
 #include "core/dialect/raised_parts.h"
@@ -58,6 +60,11 @@ bool gives(const graph::Graph &graph, graph::NodeId id, const std::string &base,
 const CodedPairs *codedPairsOf(const Dialect &dialect)
 {
     return isOnnx(dialect) ? &onnx::codedPairs() : nullptr;
+}
+
+NeededVersion neededVersion(const graph::Graph &graph, tensor::DType target, const IsLowered &isLowered)
+{
+    return isOnnx(of(graph)) ? onnx::neededOpset(graph, target, isLowered) : NeededVersion();
 }
 
 std::optional<std::vector<std::string>> boundAxes(const graph::Graph &graph, const graph::NodeDef &variable)

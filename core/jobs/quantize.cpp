@@ -5,9 +5,11 @@
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
 #include "core/infer/stored_types.h"
+#include "core/infer/variables.h"
 #include "core/jobs/feature_means.h"
 #include "core/jobs/int8_ranges.h"
 #include "core/kernels/buffer.h"
+#include "core/mixed/hold/hold_positions.h"
 #include "core/quantize/pairs.h"
 #include "core/report/calibration_json.h"
 #include "core/rewrite/strip_casts.h"
@@ -44,6 +46,20 @@ Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
 }
 
 } // namespace
+
+Result<quantize::QuantizeOptions> withPositionsHeld(const graph::Model &model,
+                                                    quantize::QuantizeOptions options)
+{
+    std::vector<policy::Warning> told; // of names that no policy gives here
+    HALFTONE_TRY(const auto variables, infer::classifyVariables(model, policy::Policy(), told));
+    const std::vector<std::string> refusals = mixed::refusalsOfPositions(
+        model.graph, mixed::findPositions(model.graph, variables, tensor::DType::I8));
+    options.refusals.resize(refusals.size());
+    for (graph::NodeId id = 0; id < refusals.size(); ++id)
+        if (options.refusals[id].empty())
+            options.refusals[id] = refusals[id];
+    return options;
+}
 
 quantize::QuantizedRanges calibratedRanges(std::span<const calibration::CalibratedTensor> tensors)
 {
@@ -154,15 +170,16 @@ Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::strin
                                      const QuantizeSettings &settings, const Progress &progress)
 {
     const auto start = std::chrono::steady_clock::now();
+    HALFTONE_TRY(const quantize::QuantizeOptions options, withPositionsHeld(model, settings.options));
     QuantizeOutcome outcome;
     quantize::QuantizedRanges ranges;
     quantize::PlannedQuantization planned;
-    if (settings.options.isCalibrated && !settings.table.empty()) {
+    if (options.isCalibrated && !settings.table.empty()) {
         HALFTONE_TRY(ranges, rangesInTable(settings.table));
-    } else if (settings.options.isCalibrated) {
-        HALFTONE_TRY(planned, quantize::planQuantization(model, settings.options));
+    } else if (options.isCalibrated) {
+        HALFTONE_TRY(planned, quantize::planQuantization(model, options));
         CalibrateOptions calibrate = settings.calibrate;
-        calibrate.threshold.codes = codeTypeOf(settings.options.codes);
+        calibrate.threshold.codes = codeTypeOf(options.codes);
         calibrate.rangesOnly = true;
         calibrate.asBatches = isMeantAsBatches(model.graph, calibrate.threshold.method);
         for (const quantize::ObservedTensor &tensor : planned.observed)
@@ -176,17 +193,17 @@ Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::strin
         if (quantize::isInPairs(model.graph))
             cutToValues(outcome.tensors, ranges);
     }
-    quantize::QuantizeOptions first = settings.options;
+    quantize::QuantizeOptions first = options;
     first.asOperators &= !settings.correctsBiases; // where products are still told by their pairs
     HALFTONE_TRY(outcome.quantized, quantize::quantize(model, first, ranges, {planned.plan.get()}));
     if (settings.correctsBiases) {
         const auto products = quantize::int8Products(model.graph, outcome.quantized.model.graph);
-        HALFTONE_TRY(const auto means,
-                     featureMeans(model, modelPath, products, ranges, settings.options.codes,
-                                  settings.calibrate, progress));
+        HALFTONE_TRY(
+            const auto means,
+            featureMeans(model, modelPath, products, ranges, options.codes, settings.calibrate, progress));
         HALFTONE_TRY(const quantize::CorrectedBiases corrected,
                      quantize::correctBiases(model, products, means));
-        HALFTONE_TRY(outcome.quantized, quantize::quantize(corrected.model, settings.options, ranges));
+        HALFTONE_TRY(outcome.quantized, quantize::quantize(corrected.model, options, ranges));
         outcome.correctedBiases = corrected.corrected;
         outcome.quantized.notes.insert(outcome.quantized.notes.end(), corrected.notes.begin(),
                                        corrected.notes.end());
@@ -218,7 +235,7 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
 Result<graph::Model> quantizedForProfile(const graph::Model &model, const infer::KnownShapes &inputs,
                                          const std::string &table, unsigned threads, const Progress &progress)
 {
-    const quantize::QuantizeOptions options;
+    HALFTONE_TRY(const quantize::QuantizeOptions options, withPositionsHeld(model, {}));
     quantize::QuantizedRanges ranges;
     quantize::PlannedQuantization planned;
     if (!table.empty()) {

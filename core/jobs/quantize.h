@@ -33,6 +33,11 @@ struct QuantizeOutcome
     double seconds = 0;
 };
 
+/// The options with a refusal for each node that must not round positions (core/mixed/RULES.md, M-position). fails: as
+/// infer::classifyVariables()
+Result<quantize::QuantizeOptions> withPositionsHeld(const graph::Model &model,
+                                                    quantize::QuantizeOptions options);
+
 /// Calibrates the tensors that the quantized model needs ranges of, and quantizes. A model in 16 bit of a format in which values pass
 /// through codes is first widened to float32; notes say so.
 /// fails: also rewrite::stripCasts(); as calibrateModel(), quantize::quantize() and report::readCalibrationTable()

@@ -25,7 +25,33 @@ struct Wanted
     tensor::DType to = tensor::DType::Unknown;
     std::optional<Result<tensor::Tensor>> cast; ///< nothing where a form of it was known
     tensor::CastReport losses;
-    bool isBound = false;
+    graph::NodeId variable = 0;
+};
+
+/// What some operator reads as a bound; found when first asked, which is seldom.
+class Bounds
+{
+public:
+    Bounds(const graph::Graph &source, bool isHeld)
+        : m_source(source)
+        , m_isHeld(isHeld)
+    {
+    }
+
+    /// heldAboveZero() of a bound.
+    std::optional<tensor::Tensor> held(graph::NodeId variable, const tensor::Tensor &values, tensor::DType to,
+                                       tensor::DType stored)
+    {
+        auto held = m_isHeld ? tensor::heldAboveZero(values, to, stored) : std::nullopt;
+        if (held && m_isBound.empty())
+            m_isBound = findBounds(m_source);
+        return held && m_isBound[variable] ? std::move(held) : std::nullopt;
+    }
+
+private:
+    const graph::Graph &m_source;
+    bool m_isHeld;
+    std::vector<bool> m_isBound; ///< by NodeId
 };
 
 std::vector<Wanted> wantedOf(std::span<const tensor::Array> arrays, const graph::Graph &source,
@@ -38,14 +64,40 @@ std::vector<Wanted> wantedOf(std::span<const tensor::Array> arrays, const graph:
     std::vector<Wanted> wanted;
     if (stored.empty())
         return wanted;
-    const std::vector<bool> bounds = findBounds(source);
     for (std::size_t k = 0; k < arrays.size(); ++k) {
         const auto found = stored.find(dialect::variableOf(source, arrays[k].name));
         const tensor::DType from = arrays[k].values.dtype();
         if (found != stored.end() && from != found->second->to && from != tensor::DType::Unknown)
-            wanted.push_back({k, found->second->to, {}, {}, bounds[found->second->variable]});
+            wanted.push_back({k, found->second->to, {}, {}, found->second->variable});
     }
     return wanted;
+}
+
+/// Bounds that stay float32 and are read through casts.
+void holdBehindCasts(const graph::Graph &source, const rewrite::Conversion &conversion, Bounds &bounds,
+                     CastParameters &result)
+{
+    const std::vector<tensor::DType> narrowed = narrowedTypes(source, conversion);
+    std::unordered_map<std::string_view, graph::NodeId> variables;
+    for (graph::NodeId id = 0; id < source.nodeCount(); ++id)
+        if (source.isVariable(id) && narrowed[id] != tensor::DType::Unknown)
+            variables.emplace(source.node(id).name, id);
+    if (variables.empty())
+        return;
+    for (tensor::Array &array : result.arrays) {
+        const auto variable = variables.find(dialect::variableOf(source, array.name));
+        if (variable == variables.end() || array.values.dtype() != tensor::DType::F32)
+            continue;
+        auto held
+            = bounds.held(variable->second, array.values, narrowed[variable->second], tensor::DType::F32);
+        if (!held)
+            continue;
+        array.values = std::move(*held);
+        ParameterChange change{array.name, tensor::DType::F32, tensor::DType::F32, {}};
+        change.count = array.values.elementCount();
+        change.isHeld = true;
+        result.changes.push_back(std::move(change));
+    }
 }
 
 /// On all of the machine's threads where that is worth it. fails: Cancelled
@@ -69,10 +121,11 @@ Result<void> castAll(std::span<const tensor::Array> arrays, std::span<Wanted *co
 } // namespace
 
 Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
-                                  const rewrite::Conversion &conversion, bool clamps,
+                                  const rewrite::Conversion &conversion, bool clamps, bool holds,
                                   tensor::FormCache &forms, const Progress &progress)
 {
     std::vector<Wanted> wanted = wantedOf(arrays, source, conversion);
+    Bounds bounds(source, holds);
     std::vector<Wanted *> unknown;
     for (Wanted &one : wanted)
         if (forms.find(arrays[one.index].values, one.to) == nullptr)
@@ -94,13 +147,14 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
         ParameterChange change{array.name, array.values.dtype(), one.to, form.losses};
         change.isClamped = clamps && change.losses.overflowed > 0 && change.to != tensor::DType::F32;
         change.count = array.values.elementCount();
-        auto held = one.isBound ? tensor::heldAboveZero(array.values, one.to) : std::nullopt;
+        auto held = bounds.held(one.variable, array.values, one.to, one.to);
         change.isHeld = held.has_value();
         array.values = held    ? std::move(*held)
             : change.isClamped ? tensor::clampedTo(array.values, one.to)
                                : form.values;
         result.changes.push_back(std::move(change));
     }
+    holdBehindCasts(source, conversion, bounds, result);
     return result;
 }
 

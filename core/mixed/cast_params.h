@@ -22,7 +22,9 @@ struct ParameterChange
     tensor::CastReport losses;
     bool isClamped = false; ///< what overflowed became the largest value of the type
     std::uint64_t count = 0; ///< of its values; 0: not known
-    bool isHeld = false; ///< a bound that would have become 0 is the smallest positive number of the type
+    /// A bound that would have become 0 is the smallest positive number of the 16-bit type; also in float32, where a cast reads it (then `to`
+    /// is `from`).
+    bool isHeld = false;
 };
 
 struct CastParameters
@@ -34,10 +36,11 @@ struct CastParameters
 /// Casts the arrays that `conversion` stores in another type; large ones when they are first read. Sparse arrays keep their
 /// indices.
 /// clamps  finite values beyond the range become its ends, not infinite
+/// holds   bounds that T makes 0 become its smallest positive number (M-bounds)
 /// forms   what was cast before; gets what is cast now
 /// fails: Cancelled, and what tensor::castTo refuses (where = the array's name).
 Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
-                                  const rewrite::Conversion &conversion, bool clamps,
+                                  const rewrite::Conversion &conversion, bool clamps, bool holds,
                                   tensor::FormCache &forms, const Progress &progress = {});
 
 /// Adds what became of the constants that nodes hold, those of bodies too. source: what `conversion` was made of

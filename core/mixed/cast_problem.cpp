@@ -1,7 +1,6 @@
 #include "core/mixed/cast_problem.h"
 
 #include "core/dialect/dialect.h"
-#include "core/dialect/raised_parts.h"
 #include "core/mixed/chip_clock.h"
 #include "core/mixed/retyping.h"
 
@@ -66,7 +65,6 @@ public:
         , m_plan(level.plan)
         , m_number(count++)
         , m_retyping(m_source, m_rules, m_plan)
-        , m_parts(dialect::raisedParts(m_source))
         , m_moves(m_source.operatorNames().size())
         , m_term(m_source.nodeCount(), kFixed)
         , m_termOfOutput(m_plan.value.size(), kFixed)
@@ -98,8 +96,8 @@ private:
     };
 
     bool mayChange(NodeId id) const;
-    bool isReadOnlyHalf(const Flow &flow, std::size_t input) const;
     void noteFixedRead(const Entry &entry, bool isHalf);
+    void noteBodyReads(const Flow &flow, std::size_t input);
     Moves movesOf(NodeId id);
     DType typeNow(NodeId id) const;
     bool mayTake(NodeId id, DType type, DType now, Moves moves);
@@ -128,7 +126,6 @@ private:
     const TypedPlan &m_plan;
     std::uint32_t m_number; ///< of the graph
     Retyping m_retyping; ///< of the node at hand
-    std::vector<NodeId> m_parts; ///< by NodeId: dialect::raisedParts()
     std::vector<std::optional<Moves>> m_moves; ///< by OpIndex, as far as asked
     std::vector<Term> m_term; ///< by NodeId
     std::vector<Term> m_termOfOutput; ///< by output
@@ -162,7 +159,7 @@ bool Poser::mayChange(NodeId id) const
 /// Of a part of an operator of an older version what that operator does (M-raised).
 Moves Poser::movesOf(NodeId id)
 {
-    id = m_parts[id];
+    id = m_plan.parts[id];
     std::optional<Moves> &known = m_moves[m_source.opOf(id)];
     if (!known) {
         const auto op = dialect::of(m_source).readKind(m_source.node(id));
@@ -176,21 +173,22 @@ void Poser::noteFixedRead(const Entry &entry, bool isHalf)
     (isHalf ? m_isReadHalf : m_isReadElse)[m_plan.output(m_plan.valueOf(entry))] = true;
 }
 
-/// All bodies that are handed in the value read it in the target type, without a choice: so it is cast around them.
-bool Poser::isReadOnlyHalf(const Flow &flow, std::size_t input) const
+/// What bodies read the value as that they are handed: where that is the target type alone, without a choice, it is cast around them.
+void Poser::noteBodyReads(const Flow &flow, std::size_t input)
 {
-    bool isRead = false;
+    bool isHalf = false;
+    bool isElse = false;
     for (std::size_t b = 0; b < flow.bodies.size(); ++b)
         for (const infer::BoundBody::Tie &tie : flow.flow->binding.bodies[b].ties) {
             if (tie.input != input)
                 continue;
             const Poser &body = *flow.bodies[b];
             const std::uint32_t output = body.m_plan.firstOutput[tie.variable];
-            isRead = isRead || body.m_isReadHalf[output];
-            if (body.m_isReadElse[output])
-                return false;
+            isHalf = isHalf || body.m_isReadHalf[output];
+            isElse = isElse || body.m_isReadElse[output];
         }
-    return isRead;
+    if (isHalf || isElse)
+        noteFixedRead(m_source.inputs(flow.flow->node)[input], !isElse);
 }
 
 void Poser::findFixedReads()
@@ -206,11 +204,11 @@ void Poser::findFixedReads()
         const bool mayBeOther = mayChange(id);
         const auto inputs = m_source.inputs(id);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-            const bool isFree = isFlow && next->flow->ports[next->flow->inputPort[i]].mayChoose;
-            noteFixedRead(inputs[i],
-                          isFree
-                              ? isReadOnlyHalf(*next, i)
-                              : !mayBeOther && m_plan.reads[m_plan.firstInput[id] + i] == m_context.target);
+            const DType type = m_plan.reads[m_plan.firstInput[id] + i];
+            if (isFlow && next->flow->ports[next->flow->inputPort[i]].mayChoose)
+                noteBodyReads(*next, i);
+            else if (type != DType::Unknown) // who reads a shape alone takes any type
+                noteFixedRead(inputs[i], !mayBeOther && type == m_context.target);
         }
         next += isFlow ? 1 : 0;
     }

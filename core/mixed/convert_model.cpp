@@ -16,6 +16,7 @@
 #include "core/mixed/hold/hold_positions.h"
 #include "core/mixed/hold/hold_statistics.h"
 #include "core/mixed/hold/tie_raised.h"
+#include "core/mixed/lowered_nodes.h"
 #include "core/mixed/node_arithmetic.h"
 #include "core/mixed/take_away.h"
 #include "core/quantize/coded_nodes.h"
@@ -76,25 +77,23 @@ void warnOfOverflow(const ParameterChange &change, std::vector<policy::Warning> 
 }
 
 /// Of epsilons that are larger now.
-void warnOfHeld(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
+void warnOfHeld(const std::vector<ParameterChange> &changes, tensor::DType target,
+                std::vector<policy::Warning> &warnings)
 {
     std::vector<std::string> names;
-    std::string type;
-    for (const ParameterChange &change : changes) {
-        if (!change.isHeld)
-            continue;
-        names.push_back(change.name);
-        type = tensor::nameOf(change.to);
-    }
+    for (const ParameterChange &change : changes)
+        if (change.isHeld)
+            names.push_back(change.name);
     if (!names.empty())
-        warnings.push_back(
-            {"parameters",
-             joined(names) + ": positive bounds that would become 0 are the smallest positive " + type,
-             "bounds_held", std::move(names)});
+        warnings.push_back({"parameters",
+                            joined(names) + ": positive bounds that would become 0 are the smallest positive "
+                                + std::string(tensor::nameOf(target)),
+                            "bounds_held", std::move(names)});
 }
 
 /// What the values lost on the way into a narrower type, for those arrays where it matters.
-void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
+void warnOfLosses(const std::vector<ParameterChange> &changes, tensor::DType target,
+                  std::vector<policy::Warning> &warnings)
 {
     for (const ParameterChange &change : changes) {
         const auto &losses = change.losses;
@@ -106,7 +105,7 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<polic
                  "NaN in " + valuesOf(losses.nan, change.count) + ", in whatever type they are stored"});
     }
     warnOfFlushed(changes, warnings);
-    warnOfHeld(changes, warnings);
+    warnOfHeld(changes, target, warnings);
 }
 
 /// Of inputs with values of their own that come in another type now: who feeds them has to know.
@@ -281,7 +280,8 @@ Result<void> convertRest(const graph::Model &model, const Decided &decided, cons
     HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, forms, progress));
     HALFTONE_TRY(CastParameters cast,
                  castParams(model.parameters, model.graph, result.conversion,
-                            clampsParameters(model.graph, policy), forms, progress));
+                            clampsParameters(model.graph, policy), policy.mode != policy::Mode::Mxnet, forms,
+                            progress));
     result.parameters = std::move(cast.changes);
     listConstants(model.graph, result.conversion, result.parameters);
     result.model = {result.conversion.graph, std::move(cast.arrays), model.hasParameters};
@@ -374,6 +374,17 @@ Result<void> checkStrict(const ConvertSettings &settings, const std::vector<poli
     return {};
 }
 
+/// Of what is asked for in int8, but for what a person asked it of by name.
+std::vector<std::string> refusalsOfAsked(const graph::Graph &graph, const Decided &decided)
+{
+    std::vector<std::string> refusals
+        = refusalsOfPositions(graph, findPositions(graph, decided.variables, tensor::DType::I8));
+    for (graph::NodeId id = 0; id < refusals.size(); ++id)
+        if (decided.assignment.rule(id) == policy::Rule::OverrideInt8)
+            refusals[id].clear();
+    return refusals;
+}
+
 double secondsSince(std::chrono::steady_clock::time_point start)
 {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -422,6 +433,7 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     if (!decided.assignment.otherwise.empty() || !released.empty()) {
         decided.int8 = quantize::planAsked(source, decided.assignment);
         decided.int8->options.released = std::move(released);
+        decided.int8->options.refusals = refusalsOfAsked(source.graph, decided);
     }
     decided.seconds = secondsSince(start);
     return decided;
@@ -433,6 +445,14 @@ Result<CastProblem> castChoices(const graph::Model &source, const policy::Policy
     HALFTONE_TRY(const Decided decided, decide(source, policy));
     return typedChoices(source.graph, withoutInt8(decided.assignment), decided.variables,
                         typedSettings(source.graph, decided, policy, shapes));
+}
+
+Result<LoweredNodes> loweredNodes(const graph::Model &source, const policy::Policy &policy,
+                                  const Decided &decided, const infer::ShapeMap *shapes,
+                                  const Progress &progress)
+{
+    return typedLowered(source.graph, withoutInt8(decided.assignment), decided.variables,
+                        typedSettings(source.graph, decided, policy, shapes), progress);
 }
 
 Result<std::vector<std::string>> rangesToFind(const graph::Model &source, Decided &decided)
@@ -482,7 +502,7 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     warnOfNoTimes(policy, settings.shapes, result.warnings);
     result.seconds = decided.seconds + secondsSince(start);
 
-    warnOfLosses(result.parameters, result.warnings);
+    warnOfLosses(result.parameters, policy.target, result.warnings);
     warnOfDefaults(source.graph, result.conversion, result.warnings);
     warnOfUnknown(source.graph, result.warnings);
     warnOfCpu(result.conversion, result.warnings);

@@ -4,6 +4,7 @@
 #include "core/dialect/overridable.h"
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
+#include "core/mixed/hold/held_bounds.h"
 #include "core/mixed/kept_lists.h"
 #include "core/mixed/mark_parameters.h"
 #include "core/mixed/read_counts.h"
@@ -42,10 +43,9 @@ std::vector<bool> storableIn(const TypedLevel &level, const TypedSettings &setti
 }
 
 /// The type of every variable and storable constant in the converted graph.
-std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan,
+std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan, const ReadCounts &counts,
                                const std::vector<bool> &storable, DType target)
 {
-    const ReadCounts counts(source, plan, target);
     std::vector<DType> stored(source.nodeCount(), DType::Unknown);
     for (const NodeId id : plan.order) {
         if (!source.isVariable(id) && !storable[id])
@@ -56,6 +56,18 @@ std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan
         stored[id] = narrows ? target : plan.native[output];
     }
     return stored;
+}
+
+/// Of constants that stay float32, for castConstants().
+std::vector<DType> narrowedConstants(const TypedLevel &level, const ReadCounts &counts, DType target,
+                                     std::span<const rewrite::ConvertedBody> bodies)
+{
+    std::vector<DType> narrowed(level.graph->nodeCount(), DType::Unknown);
+    for (const NodeId id : level.plan.order)
+        if (level.constants[id] && counts[level.plan.firstOutput[id]].target > 0)
+            narrowed[id] = target;
+    addNarrowedInBodies(*level.graph, bodies, narrowed);
+    return narrowed;
 }
 
 /// Modes but typed say of each operator what it computes in; what bodies are handed in and give is chosen all the same.
@@ -125,6 +137,25 @@ Result<NewBodies> buildBodies(TypedLevel &level, const TypedSettings &settings,
     return definitions;
 }
 
+/// Which nodes read the target type or give it.
+std::vector<bool> loweredIn(const TypedLevel &level, DType target)
+{
+    const TypedPlan &plan = level.plan;
+    std::vector<bool> lowered(level.graph->nodeCount(), false);
+    for (const NodeId id : plan.order) {
+        const auto inputs = level.graph->inputs(id);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const DType read = plan.reads[plan.firstInput[id] + i];
+            if (read == target || (read == DType::Unknown && plan.nativeOf(inputs[i]) == target))
+                lowered[id] = true;
+        }
+        for (std::uint32_t k = 0; k < level.rules.outputCount(id); ++k)
+            if (plan.native[plan.firstOutput[id] + k] == target)
+                lowered[id] = true;
+    }
+    return lowered;
+}
+
 /// The graph that the level describes, and those in it.
 Result<rewrite::Conversion> build(TypedLevel &level, const TypedSettings &settings)
 {
@@ -132,9 +163,11 @@ Result<rewrite::Conversion> build(TypedLevel &level, const TypedSettings &settin
     const TypedPlan &plan = level.plan;
     std::vector<rewrite::ConvertedBody> bodies;
     HALFTONE_TRY(NewBodies definitions, buildBodies(level, settings, bodies));
-    const std::vector<DType> stored = storedTypes(source, plan, level.storable, settings.target);
+    const ReadCounts counts(source, plan, settings.target);
+    const std::vector<DType> stored = storedTypes(source, plan, counts, level.storable, settings.target);
+    const std::vector<DType> narrowed = narrowedConstants(level, counts, settings.target, bodies);
     HALFTONE_TRY(ConstantForms constants,
-                 castConstants(source, plan, stored, settings.clamps, settings.forms));
+                 castConstants(source, plan, stored, narrowed, settings.clamps, settings.forms));
     definitions.merge(constants.definitions);
     rewrite::Conversion conversion
         = TypedBuilder(source, level.rules, plan, level.variables, stored, definitions).build();
@@ -159,6 +192,19 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
 {
     HALFTONE_TRY(TypedLevel root, settle(source, assignment, variables, settings, progress, true));
     return build(root, settings);
+}
+
+Result<std::unordered_map<const graph::Graph *, std::vector<bool>>>
+typedLowered(const graph::Graph &source, const policy::Assignment &assignment,
+             std::span<const infer::Variable> variables, const TypedSettings &settings,
+             const Progress &progress)
+{
+    HALFTONE_TRY(const TypedLevel root, settle(source, assignment, variables, settings, progress, true));
+    std::unordered_map<const graph::Graph *, std::vector<bool>> lowered;
+    forLevels(root, [&](const TypedLevel &level) {
+        lowered.emplace(level.graph, loweredIn(level, settings.target));
+    });
+    return lowered;
 }
 
 Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assignment &assignment,

@@ -8,6 +8,8 @@
 #include "core/rewrite/conversion.h"
 
 #include <span>
+#include <unordered_map>
+#include <vector>
 
 namespace halftone::mixed {
 
@@ -26,6 +28,12 @@ namespace halftone::mixed {
 Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const policy::Assignment &assignment,
                                          std::span<const infer::Variable> variables,
                                          const TypedSettings &settings, const Progress &progress = {});
+
+/// By graph of the nest and NodeId: which nodes read or give the target type after convertTyped(). fails: as it does
+Result<std::unordered_map<const graph::Graph *, std::vector<bool>>>
+typedLowered(const graph::Graph &source, const policy::Assignment &assignment,
+             std::span<const infer::Variable> variables, const TypedSettings &settings,
+             const Progress &progress = {});
 
 /// The choices that convertTyped() has, and what they cost. fails: as it does
 Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assignment &assignment,

@@ -45,26 +45,41 @@ std::vector<bool> realConstants(const graph::Graph &source)
 }
 
 Result<ConstantForms> castConstants(const graph::Graph &source, const TypedPlan &plan,
-                                    const std::vector<DType> &stored, bool clamps, FormCache *forms)
+                                    const std::vector<DType> &stored, const std::vector<DType> &narrowed,
+                                    bool clamps, FormCache *forms)
 {
     ConstantForms made;
-    const std::vector<bool> bounds = findBounds(source);
+    std::vector<bool> bounds; // found for the first that matters
     for (const NodeId id : plan.order) {
+        if (source.isVariable(id) || !source.inputs(id).empty())
+            continue;
         const DType native = plan.native[plan.firstOutput[id]];
-        if (source.isVariable(id) || stored[id] == DType::Unknown || stored[id] == native)
+        const DType to = stored[id] == DType::Unknown ? native : stored[id];
+        const DType read = to != native ? to : narrowed[id];
+        if (native != DType::F32 || read == DType::Unknown)
             continue;
         HALFTONE_TRY(const auto held, dialect::of(source).constantOf(source.node(id)));
-        HALFTONE_TRY(FormCache::Form form, castForm(*held, stored[id], source.node(id).name, forms));
-        const bool isClamped = clamps && form.losses.overflowed > 0;
-        if (isClamped)
-            form.values = tensor::clampedTo(*held, stored[id]);
-        auto above = bounds[id] ? tensor::heldAboveZero(*held, stored[id]) : std::nullopt;
+        if (!held)
+            continue;
+        auto above = tensor::heldAboveZero(*held, read, to);
+        if (above && bounds.empty())
+            bounds = findBounds(source);
+        if (above && !bounds[id])
+            above.reset();
         const bool isHeld = above.has_value();
-        if (isHeld)
-            form.values = std::move(*above);
-        made.stored.push_back({id, native, stored[id], form.losses, isClamped, isHeld});
-        made.definitions.emplace(
-            id, dialect::of(source).withConstant(source.sharedNode(id), std::move(form.values)));
+        if (to == native) { // read through a cast
+            if (isHeld)
+                made.stored.push_back({id, native, to, tensor::CastReport(), false, true});
+        } else {
+            HALFTONE_TRY(FormCache::Form form, castForm(*held, to, source.node(id).name, forms));
+            const bool isClamped = clamps && form.losses.overflowed > 0;
+            made.stored.push_back({id, native, to, form.losses, isClamped, isHeld});
+            if (!isHeld)
+                above = isClamped ? tensor::clampedTo(*held, to) : std::move(form.values);
+        }
+        if (above)
+            made.definitions.emplace(
+                id, dialect::of(source).withConstant(source.sharedNode(id), std::move(*above)));
     }
     return made;
 }

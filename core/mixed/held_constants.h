@@ -16,15 +16,18 @@ std::vector<bool> realConstants(const graph::Graph &source);
 
 struct ConstantForms
 {
-    NewBodies definitions; ///< of the nodes that hold their values in another type now
-    std::vector<rewrite::StoredParameter> stored;
+    NewBodies definitions; ///< of the nodes that hold their values in another type now, or other values
+    std::vector<rewrite::StoredParameter>
+        stored; ///< also of those that hold another value in their own type (M-bounds)
 };
 
-/// stored  by NodeId, as TypedBuilder has it
+/// stored    by NodeId, as TypedBuilder has it
+/// narrowed  by NodeId: the 16-bit type that a cast makes of a node's value; Unknown: none does
 /// clamps, forms  as castParams() has them; forms may be null
 /// fails: what tensor::castTo refuses (where = the node's name)
 Result<ConstantForms> castConstants(const graph::Graph &source, const TypedPlan &plan,
-                                    const std::vector<tensor::DType> &stored, bool clamps,
+                                    const std::vector<tensor::DType> &stored,
+                                    const std::vector<tensor::DType> &narrowed, bool clamps,
                                     tensor::FormCache *forms);
 
 } // namespace halftone::mixed

@@ -1,5 +1,6 @@
 #include "core/mixed/kept_lists.h"
 
+#include "core/dialect/dialect.h"
 #include "core/infer/lists.h"
 
 namespace halftone::mixed {
@@ -7,8 +8,29 @@ namespace halftone::mixed {
 using graph::NodeId;
 using tensor::DType;
 
+namespace {
+
+/// Few graphs have an operator that reads or gives lists, or one whose bodies may.
+bool mayHaveLists(const graph::Graph &source)
+{
+    std::vector<bool> isSeen(source.operatorNames().size(), false);
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (source.isVariable(id) || isSeen[source.opOf(id)])
+            continue;
+        isSeen[source.opOf(id)] = true;
+        const auto op = dialect::of(source).readKind(source.node(id));
+        if (op.ok() && (op.value().is<ops::TensorList>() || op.value().is<ops::ControlFlow>()))
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
 bool castsList(const graph::Graph &source, const TypedPlan &plan)
 {
+    if (!mayHaveLists(source))
+        return false;
     const auto isCast = [&plan](const graph::Entry &entry, DType read) {
         const DType native = plan.nativeOf(entry);
         return read != DType::Unknown && native != DType::Unknown && read != native;

@@ -1,7 +1,6 @@
 #include "core/mixed/resolve_values.h"
 
 #include "core/dialect/dialect.h"
-#include "core/dialect/raised_parts.h"
 #include "core/rewrite/twins.h"
 
 #include <algorithm>
@@ -46,6 +45,7 @@ private:
     bool isHeadCast(NodeId id) const;
     void resolve();
     std::vector<bool> headNodes() const;
+    std::uint32_t kindOf(NodeId id) const;
     void standFor(NodeId id, NodeId twin);
     void placeHeadTwins();
     void dropUnneeded();
@@ -87,7 +87,6 @@ void Resolver::resolve()
     if (m_share)
         twins.emplace(m_source);
     const std::vector<bool> isHead = headNodes();
-    const std::vector<NodeId> parts = dialect::raisedParts(m_source);
     std::vector<Entry> inputs;
     for (const NodeId id : m_plan.order) {
         inputs.clear();
@@ -101,9 +100,8 @@ void Resolver::resolve()
             m_plan.foldedCasts.push_back(id);
             continue;
         }
-        if (twins && m_source.controlDependencies(id).empty() && parts[id] == id) {
-            const NodeId twin
-                = twins->findOrAdd(id, inputs, static_cast<std::uint32_t>(m_assignment.requested(id)));
+        if (twins && m_source.controlDependencies(id).empty() && m_plan.parts[id] == id) {
+            const NodeId twin = twins->findOrAdd(id, inputs, kindOf(id));
             // Two heads stay two; one keeps its name, whichever of the twins comes first.
             if (twin != id && !(isHead[id] && (isHead[twin] || m_headTwins.contains(twin)))) {
                 standFor(id, twin);
@@ -112,6 +110,15 @@ void Resolver::resolve()
             }
         }
     }
+}
+
+/// Nodes of one kind may be twins: what is asked for the same. A node that a person overrode does not stand aside for one that
+/// nobody did: what needs that one's value exact later would hold it, though not the other (M-position).
+std::uint32_t Resolver::kindOf(NodeId id) const
+{
+    constexpr std::uint32_t kOverridden = 0x100;
+    const auto request = static_cast<std::uint32_t>(m_assignment.requested(id));
+    return m_assignment.rule(id) == policy::Rule::OverrideTarget ? request | kOverridden : request;
 }
 
 /// A head that has an earlier twin stands where that one stood, so that the output keeps its name.

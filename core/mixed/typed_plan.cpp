@@ -2,6 +2,7 @@
 
 #include "core/dialect/calls.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/raised_parts.h"
 #include "core/graph/traverse.h"
 #include "core/mixed/chosen_types.h"
 #include "core/mixed/original_types.h"
@@ -403,6 +404,7 @@ void numberPlan(const graph::Graph &source, const infer::NodeTypes &rules,
     plan.native.assign(outputs, DType::Unknown);
     plan.reads.assign(inputs, DType::Unknown);
     plan.order = graph::postOrder(source);
+    plan.parts = dialect::raisedParts(source);
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
         if (source.isVariable(id))
             plan.original[plan.firstOutput[id]] = plan.native[plan.firstOutput[id]] = variables[id].type;

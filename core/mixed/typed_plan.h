@@ -21,6 +21,7 @@ namespace halftone::mixed {
 struct TypedPlan
 {
     std::vector<graph::NodeId> order; ///< nodes that stay, each after what it needs
+    std::vector<graph::NodeId> parts; ///< by NodeId: dialect::raisedParts()
     std::vector<std::uint32_t> firstOutput;
     std::vector<std::uint32_t> firstInput;
     std::vector<graph::Entry> value; ///< by output: what stands for it in the source graph

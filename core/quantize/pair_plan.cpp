@@ -132,6 +132,8 @@ private:
         place->second.isResult |= isResult;
     }
 
+    bool isRefused(NodeId id) const { return !m_options.refusals.empty() && !m_options.refusals[id].empty(); }
+
     std::string whyExcluded(NodeId id) const
     {
         const NodeDef &node = m_graph.node(id);
@@ -143,7 +145,7 @@ private:
         };
         if (!m_options.asked.empty() && !m_options.asked[id])
             return "not requested";
-        if (!m_options.refusals.empty() && !m_options.refusals[id].empty())
+        if (isRefused(id))
             return m_options.refusals[id];
         if (std::ranges::find(m_options.excludedNames, node.name) != m_options.excludedNames.end())
             return "excluded by name";
@@ -174,8 +176,9 @@ private:
     std::string findProduct(NodeId id)
     {
         const auto form = m_plan.forms->productOf(m_graph.node(id));
+        const bool hasOther = !form && m_plan.forms->supportOf(m_graph.node(id)) != CodedSupport::None;
         if (!form)
-            return "no int8 form";
+            return hasOther && isRefused(id) ? m_options.refusals[id] : "no int8 form";
         if (std::string why = whyExcluded(id); !why.empty())
             return why;
         const auto inputs = m_graph.inputs(id);

@@ -90,7 +90,8 @@ struct NodeNote
     std::string text;
 };
 
-/// A parameter, or a constant that a node holds, whose storage type the conversion changes.
+/// A parameter, or a constant that a node holds, whose storage type the conversion changes; of a held bound perhaps the value alone
+/// (core/mixed/RULES.md, M-bounds), where `to` is `from`.
 struct StoredParameter
 {
     graph::NodeId variable = 0; ///< in the source graph; of a constant its node

@@ -30,7 +30,7 @@ bool comesOf(const Tensor &rounded, const Tensor &original)
         return false;
     if (areEqual(cast.value(), rounded) || areEqual(tensor::clampedTo(original, rounded.dtype()), rounded))
         return true;
-    const auto held = tensor::heldAboveZero(original, rounded.dtype());
+    const auto held = tensor::heldAboveZero(original, rounded.dtype(), rounded.dtype());
     return held && areEqual(*held, rounded);
 }
 
@@ -42,6 +42,22 @@ Result<void> checkOrigin(const tensor::Array &stored, const tensor::Array &origi
         return badInput(stored.name, "the float32 array is not what the 16-bit values were rounded from",
                         "the parameters of the model before its conversion");
     return {};
+}
+
+/// Is it what a 16-bit type left of the original, told in float32?
+bool isRoundedFrom(const Tensor &held, const Tensor &original)
+{
+    return held.shape() == original.shape() && !areEqual(held, original)
+        && std::ranges::any_of(std::array{DType::F16, DType::BF16}, [&](DType type) {
+               const auto narrow = tensor::castTo(held, type);
+               return narrow.ok() && comesOf(narrow.value(), original);
+           });
+}
+
+/// A bound that is read through a cast, and was stored above 0 for that (core/mixed/RULES.md, M-bounds).
+bool isHeldBound(const Tensor &stored, const Tensor &original)
+{
+    return stored.dtype() == DType::F32 && stored.elementCount() == 1 && isRoundedFrom(stored, original);
 }
 
 /// Constants by the names of what they give; nothing where several have one name.
@@ -68,16 +84,6 @@ void collectConstants(const graph::Graph &graph, Constants &constants)
         for (const auto &body : graph.node(id).subgraphs)
             collectConstants(*body, constants);
     }
-}
-
-/// Is it what a 16-bit type left of the original, told in float32?
-bool isRoundedFrom(const Tensor &held, const Tensor &original)
-{
-    return held.shape() == original.shape() && !areEqual(held, original)
-        && std::ranges::any_of(std::array{DType::F16, DType::BF16}, [&](DType type) {
-               const auto narrow = tensor::castTo(held, type);
-               return narrow.ok() && comesOf(narrow.value(), original);
-           });
 }
 
 graph::Graph withOriginals(const graph::Graph &graph, const Constants &originals, std::size_t &changed)
@@ -107,10 +113,15 @@ Result<Rewritten> restoreParameters(const graph::Model &model, const graph::Mode
     Rewritten result{model, 0, {}};
     std::size_t left = 0;
     for (tensor::Array &array : result.model.parameters) {
-        if (!tensor::isHalf(array.values.dtype()))
-            continue;
-        HALFTONE_CHECK(progress.checkStop());
         const auto found = byName.find(dialect::variableOf(model.graph, array.name));
+        if (!tensor::isHalf(array.values.dtype())) {
+            if (found != byName.end() && isHeldBound(array.values, found->second->values)) {
+                array.values = found->second->values;
+                ++result.changed;
+            }
+            continue;
+        }
+        HALFTONE_CHECK(progress.checkStop());
         if (found == byName.end()) {
             ++left;
             continue;

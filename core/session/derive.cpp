@@ -2,10 +2,15 @@
 
 #include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/needed_version.h"
 #include "core/hardware/catalogue.h"
 #include "core/jobs/feature_means.h"
 #include "core/jobs/measure_machine.h"
+#include "core/mixed/lowered_nodes.h"
 #include "core/policy/policy_options.h"
+
+#include <algorithm>
+#include <optional>
 
 namespace halftone::session {
 namespace {
@@ -40,6 +45,44 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
     return {};
 }
 
+/// Takes the model over into a newer version of its format, where what computes in 16 bit needs that: what stays float32 needs none.
+/// Gives why.
+/// known  what is decided of the result, where that was needed to find it
+Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
+                          std::optional<mixed::Decided> &known, const Progress &progress)
+{
+    const graph::Graph &source = given.model.graph;
+    const tensor::DType target = given.policy.target;
+    HALFTONE_TRY(std::optional<dialect::Raised> raised,
+                 dialect::of(source).raised(source, target, given.opset));
+    if (!raised)
+        return std::string();
+    model.graph = std::move(raised->graph);
+    const int version = dialect::of(model.graph).versionNumber();
+    if (given.opset >= version) // what is asked for is no news
+        return std::string();
+    HALFTONE_TRY(known, mixed::decide(model, given.policy));
+    const auto isAsked = [&](const graph::Graph &in, graph::NodeId id) {
+        return &in == &model.graph && known->assignment.requested(id) == policy::Request::Target;
+    };
+    if (dialect::neededVersion(model.graph, target, isAsked).number >= version) // as most often
+        return std::move(raised->why);
+    HALFTONE_TRY(const mixed::LoweredNodes lowered,
+                 mixed::loweredNodes(model, given.policy, *known, given.shapes, progress));
+    const auto isLowered = [&lowered](const graph::Graph &in, graph::NodeId id) {
+        const auto found = lowered.find(&in);
+        return found != lowered.end() && found->second[id];
+    };
+    const dialect::NeededVersion needed = dialect::neededVersion(model.graph, target, isLowered);
+    if (needed.number >= version)
+        return std::move(raised->why);
+    known.reset();
+    const int enough = std::max(needed.number, given.opset);
+    HALFTONE_TRY(raised, dialect::of(source).raised(source, tensor::DType::F32, enough));
+    model.graph = raised ? std::move(raised->graph) : source;
+    return raised && given.opset < needed.number ? needed.why : std::string();
+}
+
 } // namespace
 
 Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
@@ -53,17 +96,15 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
     const Progress finding = partOf(progress, begun, (1 - begun) / 2);
     const Progress converting = partOf(progress, (1 + begun) / 2, (1 - begun) / 2);
     graph::Model model = given.model;
-    std::string whyRaised;
-    HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, given.policy.target, given.opset));
-    if (raised) {
-        model.graph = std::move(raised->graph);
-        // What is asked for is no news.
-        whyRaised = given.opset >= dialect::of(model.graph).versionNumber() ? std::string() : raised->why;
-    }
+    std::optional<mixed::Decided> known;
+    HALFTONE_TRY(const std::string whyRaised, raise(given, model, known, partOf(progress, begun, 0)));
     const DeriveRequest request{
         model,        given.modelPath,  given.policy, given.shapes,        given.ranges,
         given.strict, given.correction, given.before, given.isForAnalysis, given.opset};
-    HALFTONE_TRY(mixed::Decided decided, mixed::decide(request.model, request.policy));
+    if (!known) {
+        HALFTONE_TRY(known, mixed::decide(request.model, request.policy));
+    }
+    mixed::Decided decided = std::move(*known);
     HALFTONE_CHECK(progress.checkStop());
     HALFTONE_TRY(
         const quantize::QuantizedRanges ranges,

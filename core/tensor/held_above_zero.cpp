@@ -10,7 +10,7 @@
 
 namespace halftone::tensor {
 
-std::optional<Tensor> heldAboveZero(const Tensor &values, DType to)
+std::optional<Tensor> heldAboveZero(const Tensor &values, DType to, DType stored)
 {
     if (!isHalf(to) || values.dtype() != DType::F32 || values.elementCount() != 1)
         return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<Tensor> heldAboveZero(const Tensor &values, DType to)
     const auto held = static_cast<float>(least);
     std::vector<std::byte> bytes(sizeof held);
     std::memcpy(bytes.data(), &held, sizeof held);
-    auto made = castTo(Tensor::owning(DType::F32, values.shape(), std::move(bytes)), to);
+    auto made = castTo(Tensor::owning(DType::F32, values.shape(), std::move(bytes)), stored);
     return made.ok() ? std::optional(std::move(made).value()) : std::nullopt;
 }
 

@@ -19,6 +19,8 @@ positions.onnx  whole numbers and times in floats, and what reads them
 defaults.onnx  inputs with values in the file; defaults_some.onnx: of IR 4, where one initializer is no input; defaults_old.onnx: where all are, as old
                exporters wrote
 bounds.onnx    epsilons that float16 makes 0
+bounds_shared.onnx  the same, each read by several operators and by a branch
+shape_in_branch.onnx  a branch that multiplies an input and reads its shape
 calls.onnx     operators of ONNX Runtime and a call of a function
 network.onnx   a small classifier of drawn weights for the inputs of resources/sample/digits-test.npz; one of its nodes has no name
 """
@@ -368,6 +370,34 @@ def bounds():
     return model(h.make_graph(nodes, "bounds", [value("x", [3, 4])], [value("y", [3, 4])], [nh.from_array(a, k) for k, a in init.items()]))
 
 
+def bounds_shared():
+    """A row of zeros over its norm: an epsilon that is a parameter and one that is a constant, each read outside, by an operator that tests keep in float32,
+    and in a branch."""
+    n = h.make_node
+    then = h.make_graph([n("Add", ["norm", "least"], ["t1"], "then_least"), n("Div", ["a", "t1"], ["t2"], "then_unit"), n("Add", ["norm", "eps"], ["t3"], "then_eps"), n("Div", ["t2", "t3"], ["t"], "then_last")],
+                        "then", [], [value("t", [3, 4])])
+    other = h.make_graph([n("Relu", ["a"], ["e"], "other")], "else", [], [value("e", [3, 4])])
+    nodes = [
+        n("Constant", [], ["eps"], "eps", value=nh.from_array(np.array(1e-10, np.float32))), n("MatMul", ["x", "w"], ["a"], "product"), n("ReduceL2", ["a"], ["norm"], "norm", axes=[1]),
+        n("Add", ["norm", "least"], ["n1"], "outside_least"), n("Div", ["a", "n1"], ["unit"], "unit"), n("Add", ["norm", "eps"], ["n2"], "outside_eps"), n("Div", ["unit", "n2"], ["y"], "last"),
+        n("Add", ["norm", "least"], ["z1"], "exact_least"), n("Add", ["z1", "eps"], ["z"], "exact_eps"), n("If", ["flag"], ["c"], "choice", then_branch=then, else_branch=other),
+    ]
+    init = {"w": np.eye(4, dtype=np.float32), "least": np.array(1e-9, np.float32)}
+    return model(h.make_graph(nodes, "bounds_shared", [value("x", [3, 4]), value("flag", [], T.BOOL)], [value("y", [3, 4]), value("z", [3, 1]), value("c", [3, 4])],
+                              [nh.from_array(a, k) for k, a in init.items()]))
+
+
+def shape_in_branch():
+    """An input that a branch multiplies, and whose shape it reads; outside a product of it with itself is multiplied."""
+    n = h.make_node
+    w = nh.from_array(np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4), "w")
+    v = nh.from_array(np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4), "v")
+    then = h.make_graph([n("MatMul", ["x", "w"], ["t1"]), n("Shape", ["x"], ["t2"]), n("Reshape", ["t1", "t2"], ["t"])], "then", [], [value("t", [2, 4])])
+    other = h.make_graph([n("MatMul", ["v", "w"], ["e"])], "else", [], [value("e", [2, 4])])
+    nodes = [n("If", ["flag"], ["c"], "choice", then_branch=then, else_branch=other), n("Mul", ["x", "x"], ["s"], "square"), n("MatMul", ["s", "w"], ["y"], "product")]
+    return model(h.make_graph(nodes, "shape_in_branch", [value("x", [2, 4]), value("flag", [], T.BOOL)], [value("c", [2, 4]), value("y", [2, 4])], [w, v]))
+
+
 def calls():
     """Operators of ONNX Runtime, and a function of the model whose constant says float32."""
     init = {"w": np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8), "bias": np.ones(8, np.float32)}
@@ -426,7 +456,7 @@ def main():
     onnx.checker.check_model(endless(), full_check=True)
     (folder / "sequences.onnx").write_bytes(sequences().SerializeToString(deterministic=True))
     (folder / "endless.onnx").write_bytes(endless().SerializeToString(deterministic=True))
-    for name, made in (("positions", positions()), ("defaults", defaults(8)), ("defaults_some", defaults(4, others=True)), ("defaults_old", defaults(4)), ("bounds", bounds())):
+    for name, made in (("positions", positions()), ("defaults", defaults(8)), ("defaults_some", defaults(4, others=True)), ("defaults_old", defaults(4)), ("bounds", bounds()), ("bounds_shared", bounds_shared()), ("shape_in_branch", shape_in_branch())):
         onnx.checker.check_model(made, full_check=True)
         (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
     (folder / "calls.onnx").write_bytes(calls().SerializeToString(deterministic=True))

@@ -157,7 +157,7 @@ void markCasts(const Scene &scene, const session::Snapshot &snapshot, Looks &loo
     }
     for (const rewrite::StoredParameter &stored : conversion.parameters) {
         const ItemIndex item = scene.itemOf(stored.variable);
-        if (item != kNoItem)
+        if (item != kNoItem && stored.to != stored.from)
             looks.items[item].isStoredNarrow = true;
     }
 }

@@ -225,31 +225,38 @@ Result<void> check(const graph::Graph &graph, int from, int to, const std::strin
     return {};
 }
 
-/// An operator that takes bfloat16 only since kOpsetOfLayers and would be asked for it; empty: none.
-std::string layerIn(const graph::Graph &graph)
+/// An operator that takes bfloat16 only since kOpsetOfLayers and computes in it; empty: none.
+std::string layerIn(const graph::Graph &graph, const IsLowered &isLowered)
 {
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         const NodeDef &node = graph.node(id);
         const OpInfo *const info = node.isVariable() ? nullptr : infoOf(kOpsetOfLayers, node.op);
-        if (info != nullptr && info->since == kOpsetOfLayers && classOf(node.op).bfloat16 != "fp32")
+        if (info != nullptr && info->since == kOpsetOfLayers && isLowered(graph, id))
             return node.op;
         if (node.attributes.find(kCallKey) != nullptr)
             continue;
         for (const auto &body : node.subgraphs)
-            if (std::string found = layerIn(*body); !found.empty())
+            if (std::string found = layerIn(*body, isLowered); !found.empty())
                 return found;
     }
     return {};
 }
 
-/// An operator that runs a body, which may come to give bfloat16; empty: none.
-std::string bodyIn(const graph::Graph &graph)
+/// An operator that runs a body, and may come to give bfloat16; empty: none.
+std::string bodyIn(const graph::Graph &graph, const IsLowered &isLowered)
 {
     for (NodeId id = 0; id < graph.nodeCount(); ++id)
         if (const NodeDef &node = graph.node(id);
-            !node.subgraphs.empty() && node.attributes.find(kCallKey) == nullptr)
+            !node.subgraphs.empty() && node.attributes.find(kCallKey) == nullptr && isLowered(graph, id))
             return node.op;
     return {};
+}
+
+/// Do the built-in lists let the operator compute in bfloat16? Control flow is asked by its bodies.
+bool mayBeLowered(const graph::Graph &graph, NodeId id)
+{
+    const NodeDef &node = graph.node(id);
+    return !node.subgraphs.empty() || classOf(node.op).bfloat16 != "fp32";
 }
 
 /// Gives the node a matrix, so that an axis and all behind it are the last?
@@ -296,25 +303,28 @@ std::span<const MovedAttribute> movedAttributes()
     return kMoved;
 }
 
+NeededVersion neededOpset(const graph::Graph &graph, tensor::DType target, const IsLowered &isLowered)
+{
+    if (target != tensor::DType::BF16)
+        return {1, {}};
+    if (const std::string layer = layerIn(graph, isLowered); !layer.empty())
+        return {kOpsetOfLayers, "bfloat16 in " + layer};
+    if (const std::string body = bodyIn(graph, isLowered); !body.empty())
+        return {kOpsetOfBodies, "bfloat16 in " + body};
+    return {kOpsetOfSums, "bfloat16"};
+}
+
 Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, tensor::DType target,
                                           int wanted)
 {
     if (wanted != 0 && (wanted < kOldestOpset || wanted > kNewestOpset))
         return badCall(Field::Opset, std::to_string(wanted),
                        std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
-    const bool isAsked = target == tensor::DType::BF16;
-    const std::string layer = isAsked ? layerIn(graph) : std::string();
-    const std::string body = isAsked && layer.empty() ? bodyIn(graph) : std::string();
-    const int needed = !isAsked ? 1
-        : !layer.empty()        ? kOpsetOfLayers
-        : !body.empty()         ? kOpsetOfBodies
-                                : kOpsetOfSums;
-    const int to = std::max(needed, wanted);
+    const NeededVersion needed = neededOpset(graph, target, mayBeLowered);
+    const int to = std::max(needed.number, wanted);
     if (from >= to)
         return std::optional<Raised>();
-    const std::string why = needed < wanted ? "the requested opset"
-        : layer.empty() && body.empty()     ? "bfloat16"
-                                            : "bfloat16 in " + layer + body;
+    const std::string why = needed.number < wanted ? "the requested opset" : needed.why;
     HALFTONE_CHECK(check(graph, from, to, why));
     const auto takeOver = [from, to](const graph::Graph &in, NodeId id) { return taken(in, id, from, to); };
     return std::optional(Raised{graph::Graph::inDialect(graph, onnxDialect(to), takeOver), why});

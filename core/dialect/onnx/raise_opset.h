@@ -2,6 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/needed_version.h"
 
 #include <optional>
 #include <span>
@@ -21,9 +22,12 @@ struct MovedAttribute
 };
 std::span<const MovedAttribute> movedAttributes();
 
-/// A graph of the opset `from` in the one that it needs: `wanted` at least (0: any), and one whose operators take `target`: 13
-/// for bfloat16 in sums and products, 22 in Conv, pooling, normalization and recurrence (ONNX, Operators.md, the type
-/// constraints of each version). Nothing where `from` will do.
+/// The opset from which on those nodes take `target`: 13 for bfloat16 in sums and products, 16 in what runs a body, 22 in Conv, pooling,
+/// normalization and recurrence (ONNX, Operators.md, the type constraints of each version). 1 for other types.
+NeededVersion neededOpset(const graph::Graph &graph, tensor::DType target, const IsLowered &isLowered);
+
+/// A graph of the opset `from` in the one that it needs: `wanted` at least (0: any), and one whose operators take `target`
+/// where their lists let them. Nothing where `from` will do.
 /// fails: BadCall (Field::Opset) for an opset that there is not; Unsupported for a node that means something else there
 Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, tensor::DType target,
                                           int wanted);

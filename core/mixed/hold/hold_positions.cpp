@@ -19,6 +19,11 @@ std::string quoted(const PositionPaths::End &end)
     return end.op + " \"" + end.name + '"';
 }
 
+std::string reasonOf(std::string_view what, const PositionPaths::End &end)
+{
+    return std::string(what) + ": exact for " + quoted(end);
+}
+
 /// Operators that were to stay exact and are not.
 struct Lowered
 {
@@ -54,7 +59,7 @@ void holdPaths(const graph::Graph &graph, const PositionMap &map, std::string_vi
     std::vector<std::uint32_t> entries;
     for (const PositionPaths::End &end : paths->second.ends) {
         entries.push_back(static_cast<std::uint32_t>(assignment.entries.size()));
-        assignment.entries.push_back(std::string(what) + ": exact for " + quoted(end));
+        assignment.entries.push_back(reasonOf(what, end));
     }
     for (const auto &[node, end] : paths->second.held) {
         const Rule rule = assignment.rule(node);
@@ -63,6 +68,19 @@ void holdPaths(const graph::Graph &graph, const PositionMap &map, std::string_vi
         assignment.otherwise.erase(node);
         assignment.nodes[node] = {Rule::PositionPath, entries[end]};
     }
+}
+
+std::vector<std::string> refusalsOfPositions(const graph::Graph &graph, const PositionMap &map)
+{
+    std::vector<std::string> refusals(graph.nodeCount());
+    const auto paths = map.find(&graph);
+    if (paths == map.end())
+        return refusals;
+    // What moves codes has those of what it reads: features beside ids would have the range of these.
+    for (const auto *nodes : {&paths->second.held, &paths->second.beside})
+        for (const auto &[node, end] : *nodes)
+            refusals[node] = reasonOf("positions", paths->second.ends[end]);
+    return refusals;
 }
 
 std::optional<policy::Warning> loweredPositions(const graph::Graph &source, const PositionMap &map,

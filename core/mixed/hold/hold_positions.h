@@ -5,7 +5,9 @@
 #include "core/rewrite/conversion.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace halftone::mixed {
 
@@ -14,6 +16,10 @@ namespace halftone::mixed {
 /// what   begins the reason: "positions", "scales"
 void holdPaths(const graph::Graph &graph, const PositionMap &map, std::string_view what,
                policy::Assignment &assignment);
+
+/// Why nodes of the graph must not compute with codes, by NodeId, in the words of holdPaths(); empty where they may. For
+/// quantize::QuantizeOptions::refusals.
+std::vector<std::string> refusalsOfPositions(const graph::Graph &graph, const PositionMap &map);
 
 /// Of operators that round positions all the same: a person wanted them so, or the mode (core/mixed/RULES.md, M-position).
 std::optional<policy::Warning> loweredPositions(const graph::Graph &source, const PositionMap &map,

@@ -4,10 +4,12 @@
 #include "core/infer/body_binding.h"
 #include "core/infer/type_walk.h"
 #include "core/mixed/hold/position_step.h"
+#include "core/ops/numerics.h"
 #include "core/rewrite/conversion.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace halftone::mixed {
@@ -29,6 +31,13 @@ bool isNumber(DType type)
 Origin either(Origin a, Origin b)
 {
     return a == Origin::Other || b == Origin::Other ? Origin::Other : std::max(a, b);
+}
+
+/// May it give something else than Other, where all the floats that it reads are that? The same for all nodes of an operator.
+bool mayMake(const ops::Operator &op)
+{
+    const Step step = stepOf(op);
+    return step == Step::Makes || step == Step::Constant || step == Step::Truths || op.is<ops::Cast>();
 }
 
 std::vector<Origin> originsOfBody(const infer::BoundBody &bound, const std::vector<Origin> &inputs)
@@ -58,6 +67,7 @@ public:
         m_origin.assign(outputs, Origin::Other);
         m_neededBy.assign(outputs, kNoEnd);
         m_heldFor.assign(graph.nodeCount(), kNoEnd);
+        m_mayMake.resize(graph.operatorNames().size());
         m_waveOf.assign(outputs, kNoEnd);
         m_turnedBy.assign(outputs, kNoEnd);
     }
@@ -115,6 +125,7 @@ private:
             m_origin[m_firstOutput[id] + k] = origin;
     }
     void look(NodeId id);
+    bool readsOnlyOther(NodeId id) const;
     Origin originBy(const ops::Operator &op, NodeId id) const;
     Origin ofCast(NodeId id) const;
     Origin joined(NodeId id, bool truthsEnd, bool isFirstOnly) const;
@@ -124,9 +135,11 @@ private:
     std::unique_ptr<PositionSearch> searchOf(NodeId id, const infer::BoundBody &bound) const;
     Origin givenBy(const Flow &flow, std::size_t output) const;
     void holdBefore(NodeId id, std::uint32_t end);
+    void holdEachBefore(NodeId multicast);
     bool givesPlaces(NodeId id) const;
     void holdBodies(NodeId id, Flow &flow);
     bool mayHold(NodeId id) const;
+    std::uint32_t movesFor(NodeId id) const;
 
     const graph::Graph &m_graph;
     Purpose m_purpose;
@@ -136,6 +149,7 @@ private:
     std::vector<Origin> m_origin; ///< by output
     std::vector<std::uint32_t> m_neededBy; ///< by output: an end; kNoEnd
     std::vector<std::uint32_t> m_heldFor; ///< by NodeId, likewise
+    std::vector<std::optional<bool>> m_mayMake; ///< by OpIndex: mayMake(), as far as known
     std::vector<std::uint32_t> m_waveOf; ///< by output: the end that it is the result of, moved perhaps
     std::vector<std::uint32_t> m_turnedBy; ///< by output: a product with such a result
     /// An input that an operator needs exact.
@@ -173,13 +187,31 @@ void PositionSearch::look(NodeId id)
             return;
         }
     }
+    if (!m_mayMake[m_graph.opOf(id)].value_or(true) && readsOnlyOther(id))
+        return;
     const auto op = dialect::of(m_graph).readKind(node);
     if (!op.ok())
         return;
+    m_mayMake[m_graph.opOf(id)] = mayMake(op.value());
     setOrigins(id, originBy(op.value(), id));
     findEnds(op.value(), id);
     if (m_purpose == Purpose::PositionsAndWaves)
         followWaves(op.value(), id);
+}
+
+/// Reads floats, and only such that the network computed and no sines or cosines have part in.
+bool PositionSearch::readsOnlyOther(NodeId id) const
+{
+    bool isAny = false;
+    for (const Entry &entry : m_graph.inputs(id)) {
+        if (!tensor::isFloat(typeOf(entry)))
+            continue;
+        const std::uint32_t output = outputOf(entry);
+        if (m_origin[output] != Origin::Other || m_waveOf[output] != kNoEnd || m_turnedBy[output] != kNoEnd)
+            return false;
+        isAny = true;
+    }
+    return isAny;
 }
 
 Origin PositionSearch::originBy(const ops::Operator &op, NodeId id) const
@@ -394,12 +426,25 @@ void PositionSearch::hold()
             holdBodies(id, flow->second);
             continue;
         }
+        if (dialect::roleOf(m_graph, id) == dialect::NodeRole::MultiCast) {
+            holdEachBefore(id);
+            continue;
+        }
         std::uint32_t end = kNoEnd;
         for (std::uint32_t k = 0; k < m_types.outputs(id).size() && end == kNoEnd; ++k)
             end = m_neededBy[m_firstOutput[id] + k];
         if (end != kNoEnd && !m_graph.isVariable(id))
             holdBefore(id, end);
     }
+}
+
+/// A multicast gives each value that it reads by itself.
+void PositionSearch::holdEachBefore(NodeId multicast)
+{
+    const auto inputs = m_graph.inputs(multicast);
+    for (std::uint32_t k = 0; k < inputs.size(); ++k)
+        if (const std::uint32_t end = neededBy({multicast, k, 0}); end != kNoEnd)
+            need(inputs[k], end);
 }
 
 /// The node gives something that an end needs exact.
@@ -462,18 +507,35 @@ bool PositionSearch::mayHold(NodeId id) const
     return op.ok() && !(op.value().is<ops::Cast>() && rewrite::isCastable(m_types.at(id, 0)));
 }
 
+/// The end that needs what the node moves; kNoEnd.
+std::uint32_t PositionSearch::movesFor(NodeId id) const
+{
+    for (const Entry &entry : m_graph.inputs(id)) {
+        const std::uint32_t end = rewrite::isCastable(typeOf(entry)) ? neededBy(entry) : kNoEnd;
+        if (end == kNoEnd)
+            continue;
+        const auto op = dialect::of(m_graph).readKind(m_graph.node(id));
+        const bool moves = op.ok() && ops::numericalClass(op.value()) == ops::NumericalClass::DataMovement;
+        return moves && mayHold(id) ? end : kNoEnd;
+    }
+    return kNoEnd;
+}
+
 void PositionSearch::collect(const std::vector<PositionPaths::End> &ends, PositionMap &map) const
 {
     PositionPaths paths;
     std::unordered_map<std::uint32_t, std::uint32_t> place;
-    for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-        if (m_heldFor[id] == kNoEnd)
-            continue;
-        const auto [at, fresh]
-            = place.try_emplace(m_heldFor[id], static_cast<std::uint32_t>(paths.ends.size()));
+    const auto placeOf = [&](std::uint32_t end) {
+        const auto [at, fresh] = place.try_emplace(end, static_cast<std::uint32_t>(paths.ends.size()));
         if (fresh)
-            paths.ends.push_back(ends[m_heldFor[id]]);
-        paths.held.push_back({id, at->second});
+            paths.ends.push_back(ends[end]);
+        return at->second;
+    };
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        if (m_heldFor[id] != kNoEnd)
+            paths.held.push_back({id, placeOf(m_heldFor[id])});
+        else if (const std::uint32_t end = movesFor(id); end != kNoEnd)
+            paths.beside.push_back({id, placeOf(end)});
     }
     if (!paths.held.empty())
         map.emplace(&m_graph, std::move(paths));
@@ -543,7 +605,8 @@ PositionMap search(const graph::Graph &graph, std::span<const infer::Variable> v
 
 PositionMap findPositions(const graph::Graph &graph, std::span<const infer::Variable> variables, DType target)
 {
-    return search(graph, variables, target == DType::BF16 ? Purpose::PositionsAndWaves : Purpose::Positions);
+    const bool hasEightBits = target == DType::BF16 || target == DType::I8;
+    return search(graph, variables, hasEightBits ? Purpose::PositionsAndWaves : Purpose::Positions);
 }
 
 PositionMap findComputedScales(const graph::Graph &graph, std::span<const infer::Variable> variables)

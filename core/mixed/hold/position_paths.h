@@ -31,13 +31,15 @@ struct PositionPaths
 
     std::vector<End> ends;
     std::vector<Held> held; ///< by node, ascending
+    std::vector<Held>
+        beside; ///< likewise: operators that move what an end needs, and hand it on to where it may be rounded
 };
 
 /// By graph: that one, and the bodies in it; those without positions are missing.
 using PositionMap = std::unordered_map<const graph::Graph *, PositionPaths>;
 
 /// variables  by NodeId
-/// target     bfloat16: also what their sines and cosines turn, a rotary embedding
+/// target     bfloat16 or int8: also what their sines and cosines turn, a rotary embedding
 /// Empty too for a graph whose types contradict each other: whoever converts it says so.
 PositionMap findPositions(const graph::Graph &graph, std::span<const infer::Variable> variables,
                           tensor::DType target);

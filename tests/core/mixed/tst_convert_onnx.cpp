@@ -1,5 +1,7 @@
 #include "core/io/model_io.h"
 #include "core/mixed/convert_model.h"
+#include "core/rewrite/nested_conversions.h"
+#include "core/rewrite/restore_parameters.h"
 #include "core/tensor/elements.h"
 
 #include <QTemporaryDir>
@@ -71,6 +73,9 @@ private Q_SLOTS:
     void inputsWithValuesKeepTheirTypes_data();
     void inputsWithValuesKeepTheirTypes();
     void positiveBoundsStayAboveZero();
+    void boundsBehindCastsStayAboveZero_data();
+    void boundsBehindCastsStayAboveZero();
+    void whoReadsAShapeInABranchCostsNoCast();
     void callsAreToldOnce();
     void callsThatAPersonNamesAreLowered();
     void operatorsThatNobodyUsesAreTold();
@@ -158,6 +163,69 @@ void TestConvertOnnx::positiveBoundsStayAboveZero()
     QCOMPARE(flushed->nodes, std::vector<std::string>{"tiny"});
     QVERIFY(std::ranges::none_of(made.parameters,
                                  [](const auto &change) { return change.name == "tiny" && change.isHeld; }));
+}
+
+/// What stays float32, because nobody asked for parameters to be cast or since others read it in float32, is 0 behind a cast.
+void TestConvertOnnx::boundsBehindCastsStayAboveZero_data()
+{
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<bool>("castsParams");
+    QTest::addColumn<QStringList>("held");
+    QTest::newRow("parameters that stay as they are")
+        << "bounds" << false << QStringList{"least", "least_norm", "eps"};
+    QTest::newRow("read in a branch, too") << "bounds_shared" << false << QStringList{"least", "eps"};
+    QTest::newRow("read in float32, too") << "bounds_shared" << true << QStringList{"least", "eps"};
+}
+
+void TestConvertOnnx::boundsBehindCastsStayAboveZero()
+{
+    QFETCH(const QString, file);
+    QFETCH(const bool, castsParams);
+    QFETCH(const QStringList, held);
+    const io::LoadedModel source = load(file.toStdString());
+    policy::Policy policy;
+    policy.mode = policy::Mode::All;
+    policy.castParams = castsParams;
+    policy.excludedNames = {"/exact/"};
+    const mixed::ConvertedModel made = convertedBy(source.model, policy);
+    std::map<std::string, const tensor::Tensor *> values;
+    for (const tensor::Array &array : made.model.parameters)
+        values[array.name] = &array.values;
+    for (graph::NodeId id = 0; id < made.model.graph.nodeCount(); ++id)
+        if (const tensor::Tensor *value = made.model.graph.node(id).tensorOf("value"))
+            values[made.model.graph.node(id).name] = value;
+    const double least = std::ldexp(1.0, -24); // of float16 above 0
+    for (const QString &name : held) {
+        const tensor::Tensor &value = *values.at(name.toStdString());
+        QCOMPARE(value.dtype(), DType::F32);
+        QCOMPARE(scalarOf(value), least);
+    }
+    const policy::Warning *const warning = warningOf(made, "bounds_held");
+    QVERIFY(warning != nullptr);
+    QStringList told;
+    for (const std::string &name : warning->nodes)
+        told << QString::fromStdString(name);
+    QCOMPARE(told, held);
+    if (const auto tiny = values.find("tiny"); tiny != values.end()) // what multiplies is no bound
+        QCOMPARE(scalarOf(*tiny->second), double(1e-9F));
+
+    // A second time changes nothing, and the originals come back.
+    const mixed::ConvertedModel again = convertedBy(made.model, policy);
+    QVERIFY(warningOf(again, "bounds_held") == nullptr);
+    const auto restored = rewrite::restoreParameters(made.model, source.model, {});
+    QVERIFY2(restored.ok(), restored.ok() ? "" : restored.error().message().c_str());
+    for (const tensor::Array &array : restored.value().model.parameters)
+        if (array.name == "least")
+            QCOMPARE(scalarOf(array.values), double(1e-9F));
+}
+
+/// The branch multiplies the input in 16 bit, and so may its square be computed outside: both read one cast.
+void TestConvertOnnx::whoReadsAShapeInABranchCostsNoCast()
+{
+    const io::LoadedModel source = load("shape_in_branch");
+    const mixed::ConvertedModel made = convertedBy(source.model, policy::Policy());
+    QCOMPARE(precisionOf(source.model.graph, made.conversion, "square"), DType::F16);
+    QCOMPARE(rewrite::castTotals(made.conversion).casts, std::size_t{3}); // of the input and of both outputs
 }
 
 /// M-calls
