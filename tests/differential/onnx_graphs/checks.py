@@ -160,8 +160,9 @@ class Checks:
             return
         self.form([g for g, _ in fit], [p for _, p in fit], "typed", ["--target", "float16"], True)
         self.form([g for g, _ in fit], [p for _, p in fit], *FORMS[batch % len(FORMS)])
-        self.files([g for g, _ in fit], [p for _, p in fit], batch)
-        if batch % 2:
+        if batch % 2 == 0:
+            self.files([g for g, _ in fit], [p for _, p in fit], batch // 2)
+        else:
             self.int8([g for g, _ in fit], [p for _, p in fit], ("qdq", "qoperator")[batch // 2 % 2])
 
     def form(self, named, graphs, name, arguments, loads):
@@ -203,16 +204,26 @@ class Checks:
                 self.judge_file(graph, group, want, got, plain, f"{name}, values on {backend}", precision, backend)
 
     def both(self, graphs, arguments, backend):
+        """(what ONNX Runtime gives, what Halftone gives, or says); None where there is no file, or ONNX Runtime refuses it. Groups that it names are left out."""
         source, once = self.scratch / "source.onnx", self.scratch / "once.onnx"
-        onnx.save(model_of(graphs, [g.given() for g in graphs]), source)
-        if not any(g.groups for g in graphs) or self.program.call("convert", source, *arguments, "--out", once):
-            return None
-        model = onnx.load(once)
-        feeds = {k: v for g in graphs for k, v in g.feeds().items()}
-        try:
-            twin = written.in_float32(model)
-            want = runtime.run(twin, written.as_declared(twin, written.as_declared(model, feeds)))
-        except runtime.Refused:
+        refused = "there is one"
+        while refused and any(g.groups for g in graphs):
+            onnx.save(model_of(graphs, [g.given() for g in graphs]), source)
+            if self.program.call("convert", source, *arguments, "--out", once):
+                return None
+            model = onnx.load(once)
+            feeds = {k: v for g in graphs for k, v in g.feeds().items()}
+            try:
+                twin = written.in_float32(model)
+                want = runtime.run(twin, written.as_declared(twin, written.as_declared(model, feeds)))
+                refused = ""
+            except runtime.Refused as error:
+                refused = known.lacks_kernel(error)
+                if not refused:
+                    return None
+                for graph in graphs:
+                    graph.groups = [g for g in graph.groups if all(n.name != refused for n in g.nodes)]
+        if refused:
             return None
         got, problem = self.program.run(once, written.as_declared(model, feeds), backend, self.scratch)
         if got is None:
@@ -233,7 +244,7 @@ class Checks:
         rounded = copy.copy(changed)
         with np.errstate(over="ignore"):
             rounded.values = {k: v.astype(np.float16) if v.dtype == np.float32 and precision == "float16" else v for k, v in changed.values.items()}
-        entry = known.excuse(known.Case(changed, group, mine, problem, backend)) or known.excuse(known.Case(rounded, group, mine, problem, backend))
+        entry = known.excuse(known.Case(changed, group, mine, problem, backend, precision)) or known.excuse(known.Case(rounded, group, mine, problem, backend, precision))
         entry = entry or known.excuse_file([group], what, problem)
         if entry:
             self.excused[entry.reason] += 1
@@ -267,14 +278,13 @@ class Checks:
         return None
 
     def int8(self, named, graphs, form):
-        for graph, plain in zip(named, graphs):
-            if not {g.op for g in graph.groups} & {"Conv", "MatMul", "Gemm"} or not graph.feeds():
-                continue
+        with_products = [(g, p) for g, p in zip(named, graphs) if {group.op for group in g.groups} & {"Conv", "MatMul", "Gemm"} and g.feeds()]
+        for k, (graph, plain) in enumerate(with_products):
             problem = self.quantized(graph, form)
             self.told[f"int8 {form}: graphs"] += 1
             if problem:
                 self.tell_file(plain, *self.smaller(graph, plain, lambda g: self.quantized(g, form), problem, f"int8 {form}"))
-            elif self.scratch.joinpath("int8.onnx").exists():
+            elif k == 0 and self.scratch.joinpath("int8.onnx").exists():
                 self.codes(graph, plain, form)
 
     def codes(self, graph, plain, form):
