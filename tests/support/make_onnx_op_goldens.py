@@ -270,16 +270,21 @@ def later_models():
     random = np.random.RandomState(29)
     # Backwards, a begin before the first element is the first; NumPy takes nothing then.
     yield "slice_from_before", """<ir_version: 8, opset_import: ["" : 18]>
-    agraph (float[2,3] x) => (float[2,1] y, float[2,0] z) <int64[1] begin = {-100}, int64[1] end = {-200}, int64[1] here = {0}, int64[1] axis = {1}, int64[1] step = {-2}> {
+    agraph (float[2,3] x, int64[1] begin, int64[1] end, int64[1] here, int64[1] axis, int64[1] step) => (float[2,1] y, float[2,0] z) {
       y = Slice(x, begin, end, axis, step)
       z = Slice(x, begin, here, axis, step)
-    }""", {"x": random.uniform(-1, 1, (2, 3)).astype("float32")}
+    }""", {"x": random.uniform(-1, 1, (2, 3)).astype("float32"), "begin": ints(-100), "end": ints(-200), "here": ints(0), "axis": ints(1), "step": ints(-2)}
     # Where the output has an extent of 1, place 0; the evaluator takes -1/2, or the place that the extent before its rounding gives.
     yield "resize_pytorch_one", """<ir_version: 8, opset_import: ["" : 18]>
-    agraph (float[1,1,3,4] x) => (float[1,1,1,6] y, float[1,1,1,8] z) <int64[4] sizes = {1, 1, 1, 6}, float[4] scales = {1, 1, 0.5, 2}> {
+    agraph (float[1,1,3,4] x, int64[4] sizes, float[4] scales) => (float[1,1,1,6] y, float[1,1,1,8] z) {
       y = Resize<coordinate_transformation_mode = "pytorch_half_pixel", mode = "cubic">(x, , , sizes)
       z = Resize<coordinate_transformation_mode = "pytorch_half_pixel", mode = "linear">(x, , scales)
-    }""", {"x": random.uniform(-1, 1, (1, 1, 3, 4)).astype("float32")}
+    }""", {"x": random.uniform(-1, 1, (1, 1, 3, 4)).astype("float32"), "sizes": ints(1, 1, 1, 6), "scales": np.array([1, 1, 0.5, 2], "float32")}
+    yield "quantize_nothing", """<ir_version: 10, opset_import: ["" : 21]>
+    agraph (float[2,0] x, float[0] scale, uint8[0] zero) => (uint8[2,0] q, float[2,0] y) {
+      q = QuantizeLinear<axis = -1>(x, scale, zero)
+      y = DequantizeLinear<axis = -1>(q, scale, zero)
+    }""", {"x": np.zeros((2, 0), "float32"), "scale": np.ones(0, "float32"), "zero": np.zeros(0, "uint8")}
     yield "unique_of_nothing", """<ir_version: 8, opset_import: ["" : 18]>
     agraph (float[0,3] x) => (float[n] y, int64[n] a, int64[m] b, int64[n] c, float[k,3] z) {
       y, a, b, c = Unique(x)

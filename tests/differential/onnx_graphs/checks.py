@@ -242,8 +242,7 @@ class Checks:
         if not problem:
             return
         rounded = copy.copy(changed)
-        with np.errstate(over="ignore"):
-            rounded.values = {k: v.astype(np.float16) if v.dtype == np.float32 and precision == "float16" else v for k, v in changed.values.items()}
+        rounded.values = {k: written.rounded(v, precision) for k, v in changed.values.items()}
         entry = known.excuse(known.Case(changed, group, mine, problem, backend, precision)) or known.excuse(known.Case(rounded, group, mine, problem, backend, precision))
         entry = entry or known.excuse_file([group], what, problem)
         if entry:

@@ -1,4 +1,5 @@
 """Files that Halftone wrote, made ready for ONNX Runtime."""
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -50,6 +51,14 @@ def in_float32(model):
     return twin
 
 
+def rounded(array, precision):
+    """An array of float32 as the type holds it: float16, or float32 with the numbers of bfloat16."""
+    if array.dtype != np.float32:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(np.float16) if precision == "float16" else array.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
 def widened(tensor):
     return numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float32), tensor.name)
 
@@ -57,6 +66,6 @@ def widened(tensor):
 def show_codes(model):
     """Makes the codes that a file computes outputs of it; their names, in order."""
     outputs = {o.name for o in model.graph.output}
-    names = [o for n in model.graph.node if n.op_type.startswith("Q") for o in n.output if o]
+    names = [o for n in model.graph.node if n.op_type in ("QuantizeLinear", "QGemm") or n.op_type.startswith("QLinear") for o in n.output if o]
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in names if n not in outputs)
     return names
