@@ -255,6 +255,7 @@ def later_cases():
     rows = random.randint(0, 2, (3, 5, 2)).astype("float32")
     yield "unique_last_axis", "Unique", [rows], {"axis": 2}, 21, 4
     yield "unique_middle_axis", "Unique", [rows.astype(I64)], {"axis": -2}, 21, 4
+    yield "argmin_last_nan", "ArgMin", [np.array([[1, np.nan, -2, np.nan, 3], [-2, 1, -2, 5, 4]], "float32")], {"axis": 1, "select_last_index": 1}, 21
     yield "hardmax_nan", "Hardmax", [np.array([[0.5, np.nan, 2, np.nan], [np.nan, 1, 3, 3], [1, 3, 3, 2]], "float32")], {}, 21
     scores, weight = random.uniform(-2, 2, (3, 4, 2)).astype("float32"), random.uniform(0.2, 2, 4).astype("float32")
     labels = np.array([[0, 3], [1, 1], [2, 0]], I64)

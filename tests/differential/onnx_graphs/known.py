@@ -44,6 +44,9 @@ class Case:
     def has_huge_integers(self):
         return any(v is not None and v.dtype.kind in "iu" and (np.abs(v.astype(np.float64)) >= 2.0**24).any() for v in self.inputs)
 
+    def has_beyond_double(self):
+        return any(v is not None and v.dtype.kind in "iu" and (np.abs(v.astype(np.float64)) > 2.0**53).any() for v in self.inputs)
+
     def overflows(self):
         return any(v.dtype.kind in "iu" and (np.abs(v.astype(np.float64)) >= np.iinfo(v.dtype).max * 0.999).any() for v in self.want)
 
@@ -149,6 +152,17 @@ def scatter_nd(c):
     return [result]
 
 
+def scatter_elements(c):
+    """With reduction max or min; what ONNX's evaluator joins by Python's own functions hangs on the order of NaN."""
+    result, join = c.inputs[0].copy(), np.maximum if c.text("reduction") == "max" else np.minimum
+    axis = c.attributes.get("axis", 0)
+    for at in np.ndindex(c.inputs[1].shape):
+        place = list(at)
+        place[axis] = int(c.inputs[1][at])
+        result[tuple(place)] = join(result[tuple(place)], c.inputs[2][at])
+    return [result]
+
+
 def one_hot_of_largest(c):
     x, axis = c.inputs[0], c.attributes.get("axis", -1 if c.opset >= 13 else 1)
     rows = x if c.opset >= 13 else x.reshape(int(np.prod(x.shape[:axis])) if axis else 1, -1)
@@ -197,15 +211,17 @@ ENTRIES = [
     Entry("ReduceLogSumExp", Case.has_nan, "ONNX Runtime's largest exponent skips NaN", reduced(lambda x, **more: np.log(np.exp(x.astype(np.float64)).sum(**more)))),
     Entry("Sign", Case.has_nan, "the sign of NaN in float16: ONNX Runtime gives 0, in other types NaN", lambda c: [np.sign(c.inputs[0])]),
     Entry("ScatterND", lambda c: c.has_nan() and c.text("reduction") in ("max", "min"), "the largest of NaN: ONNX Runtime's comparisons with NaN are false", scatter_nd),
-    Entry("ScatterElements", lambda c: c.has_nan() and c.text("reduction") in ("max", "min"), "the largest of NaN: ONNX Runtime's comparisons with NaN are false", by_reference),
+    Entry("ScatterElements", lambda c: c.has_nan() and c.text("reduction") in ("max", "min"), "the largest of NaN: ONNX Runtime's comparisons with NaN are false", scatter_elements),
     Entry("Attention", lambda c: c.attributes.get("is_causal", 0) == 1, "is_causal with a past: ONNX Runtime lets queries see all of it, ONNX's evaluator counts from the beginning", by_reference),
+    Entry("DynamicQuantizeLinear", lambda c: c.inputs[0].size > 0 and not c.inputs[0].any(), "the scale of zeros alone: ONNX's formula gives 0, by which nothing can be divided; ONNX Runtime takes 1, ours "
+          "1 / 255; the codes are the same", lambda c: [c.want[0], None, c.want[2]]),
+    Entry("Mod", lambda c: c.has_beyond_double(), "ours: remainders of 64 bits go through doubles, as MXNet's do, and are exact up to 2^53"),
     Entry("DynamicQuantizeLinear", lambda c: not c.inputs[0].size, "the scale of nothing is not defined"),
     Entry("ReduceProd", Case.overflows, "a product beyond the integers: ONNX Runtime saturates where it goes through reals, ONNX says nothing"),
     Entry("com.microsoft.DynamicQuantizeMatMul ai.onnx.ml.Normalizer", Case.has_special, "a scale from infinity is not defined"),
     Entry("Resize", lambda c: c.text("coordinate_transformation_mode") == "align_corners", "ONNX Runtime aligns the corners of the output's whole extent, ONNX's evaluator those of the scaled one",
           by_reference),
-    Entry("Resize", lambda c: c.text("mode") == "cubic" and c.attributes.get("antialias", 0) == 1, "ONNX Runtime's cubic weights with antialias are others than in ONNX's evaluator, where an axis "
-          "grows beside one that shrinks", by_reference),
+    Entry("Resize", lambda c: c.attributes.get("antialias", 0) == 1, "with antialias, ONNX Runtime leaves an axis alone whose extent stays the same, though its scale is not 1 (3 places by 1.25)", by_reference),
     Entry("ReduceMean", lambda c: not c.inputs[0].size, "the mean of nothing is undefined by ONNX's text: ONNX Runtime gives 0 in its older opsets, NumPy NaN"),
     Entry("Einsum", Case.has_special, "products of three in another order: infinity times zero"),
     Entry("GridSample", lambda c: c.text("mode") in ("cubic", "bicubic") and c.text("padding_mode") in ("border", "reflection"),
