@@ -166,9 +166,9 @@ class Checks:
             self.int8([g for g, _ in fit], [p for _, p in fit], ("qdq", "qoperator")[batch // 2 % 2])
 
     def form(self, named, graphs, name, arguments, loads):
-        problem = self.converted(named, arguments, loads)
+        together = self.converted(named, arguments, loads)
         self.told[f"{name}: graphs converted"] += len(named)
-        if problem is None:
+        if together is None:
             return
         before = len(self.new), self.excused.total()
         for graph, plain in zip(named, graphs):
@@ -176,7 +176,7 @@ class Checks:
             if problem:
                 self.tell_file(plain, *self.smaller(graph, plain, lambda g: self.converted([g], arguments, loads), problem, name))
         if (len(self.new), self.excused.total()) == before:
-            self.new_one(graphs[0], graphs[0].groups, name, f"graphs {[g.index for g in graphs]} together: {problem}")
+            self.new_one(graphs[0], graphs[0].groups, name, f"graphs {[g.index for g in graphs]} together: {together}")
 
     def tell_file(self, plain, groups, what, problem):
         """What is wrong with a written file."""
