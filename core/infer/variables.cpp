@@ -83,8 +83,8 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
             variables[id].type = given->second;
         else if (array != stored.end() && array->second != DType::Unknown)
             variables[id].type = array->second;
-        else if (declared != DType::Unknown)
-            variables[id].type = declared;
+        else if (declared != DType::Unknown || !dialect.foreignType(node).empty())
+            variables[id].type = declared; // Unknown of texts and the like, which are known to be no float32
         else
             continue;
         variables[id].isAssumed = false;

@@ -111,7 +111,7 @@ struct Slice
     bool operator==(const Slice &) const = default;
 };
 
-/// Python's slices of some axes: ends beyond the extent are cut to it.
+/// Python's slices of some axes: ends beyond the extent are cut to it, and backwards a begin before the first element is the first.
 struct StridedSlice
 {
     std::optional<Dims> axes{}; ///< nothing: the leading ones

@@ -17,7 +17,7 @@ struct Resample
     enum class Places : std::uint8_t {
         HalfPixel, ///< (x + 1/2) / scale - 1/2
         HalfPixelSymmetric, ///< the same, with the middles of both kept together where extents were rounded
-        HalfPixelOrZero, ///< the same, but of an output of 1 -1/2
+        HalfPixelOrZero, ///< the same, but of an output of 1 it is 0
         HalfPixelNearest, ///< (x + 1/2) / scale
         AlignCorners, ///< x · (input - 1) / (output - 1)
         Asymmetric, ///< x / scale

@@ -21,6 +21,8 @@ defaults.onnx  inputs with values in the file; defaults_some.onnx: of IR 4, wher
 bounds.onnx    epsilons that float16 makes 0
 bounds_shared.onnx  the same, each read by several operators and by a branch
 shape_in_branch.onnx  a branch that multiplies an input and reads its shape
+left_out.onnx  outputs before others that are not taken
+foreign.onnx   inputs and parameters of types that are not computed with
 calls.onnx     operators of ONNX Runtime and a call of a function
 network.onnx   a small classifier of drawn weights for the inputs of resources/sample/digits-test.npz; one of its nodes has no name
 """
@@ -398,6 +400,32 @@ def shape_in_branch():
     return model(h.make_graph(nodes, "shape_in_branch", [value("x", [2, 4]), value("flag", [], T.BOOL)], [value("c", [2, 4]), value("y", [2, 4])], [w, v]))
 
 
+def left_out():
+    """Outputs that are not taken stand before others."""
+    init = {"w": np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4), "gamma": np.ones(4, np.float32), "gates": np.linspace(-1, 1, 32, dtype=np.float32).reshape(1, 8, 4),
+            "again": np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 8, 2)}
+    nodes = [
+        h.make_node("MatMul", ["x", "w"], ["a"], "product"),
+        h.make_node("SkipSimplifiedLayerNormalization", ["a", "x", "gamma"], ["y", "", "", "sum"], "norm", domain="com.microsoft", epsilon=1e-5),
+        h.make_node("LSTM", ["sum", "gates", "again"], ["", "last"], "cells", hidden_size=2),
+    ]
+    outputs = [value("y", [2, 3, 4]), value("last", [1, 3, 2])]
+    made = model(h.make_graph(nodes, "left_out", [value("x", [2, 3, 4])], outputs, [nh.from_array(a, k) for k, a in init.items()]))
+    made.opset_import.append(h.make_opsetid("com.microsoft", 1))
+    return made
+
+
+def foreign():
+    """Casts to the types of an input and of a parameter, which are none that anybody computes with."""
+    kinds = {"texts": T.STRING, "codes": T.FLOAT8E4M3FNUZ}
+    held = h.make_tensor("held", T.FLOAT8E5M2FNUZ, [1], b"\x40", raw=True)
+    nodes = [n for like in (*kinds, "held") for n in (h.make_node("CastLike", ["x", like], [f"{like}_cast"], f"{like}_cast"), h.make_node("Identity", [f"{like}_cast"], [f"{like}_y"], f"{like}_y"))]
+    outputs = [value(f"{like}_y", [4], kind) for like, kind in (*kinds.items(), ("held", T.FLOAT8E5M2FNUZ))]
+    made = model(h.make_graph(nodes, "foreign", [value("x", [4])] + [value(n, [1], k) for n, k in kinds.items()], outputs, [held]))
+    made.opset_import[0].version = 21
+    return made
+
+
 def calls():
     """Operators of ONNX Runtime, and a function of the model whose constant says float32."""
     init = {"w": np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8), "bias": np.ones(8, np.float32)}
@@ -456,7 +484,8 @@ def main():
     onnx.checker.check_model(endless(), full_check=True)
     (folder / "sequences.onnx").write_bytes(sequences().SerializeToString(deterministic=True))
     (folder / "endless.onnx").write_bytes(endless().SerializeToString(deterministic=True))
-    for name, made in (("positions", positions()), ("defaults", defaults(8)), ("defaults_some", defaults(4, others=True)), ("defaults_old", defaults(4)), ("bounds", bounds()), ("bounds_shared", bounds_shared()), ("shape_in_branch", shape_in_branch())):
+    for name, made in (("positions", positions()), ("defaults", defaults(8)), ("defaults_some", defaults(4, others=True)), ("defaults_old", defaults(4)), ("bounds", bounds()),
+                       ("bounds_shared", bounds_shared()), ("shape_in_branch", shape_in_branch()), ("left_out", left_out()), ("foreign", foreign())):
         onnx.checker.check_model(made, full_check=True)
         (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
     (folder / "calls.onnx").write_bytes(calls().SerializeToString(deterministic=True))

@@ -249,6 +249,60 @@ def old_models():
     }""", {"first": real(3, 2), "a": real(3, 4, 2), "b": real(3, 4, 2), "k": real(2)}
 
 
+def later_cases():
+    """As cases(), by the evaluator, with numbers of their own."""
+    random = np.random.RandomState(28)
+    rows = random.randint(0, 2, (3, 5, 2)).astype("float32")
+    yield "unique_last_axis", "Unique", [rows], {"axis": 2}, 21, 4
+    yield "unique_middle_axis", "Unique", [rows.astype(I64)], {"axis": -2}, 21, 4
+    yield "argmin_last_nan", "ArgMin", [np.array([[1, np.nan, -2, np.nan, 3], [-2, 1, -2, 5, 4]], "float32")], {"axis": 1, "select_last_index": 1}, 21
+    yield "hardmax_nan", "Hardmax", [np.array([[0.5, np.nan, 2, np.nan], [np.nan, 1, 3, 3], [1, 3, 3, 2]], "float32")], {}, 21
+    scores, weight = random.uniform(-2, 2, (3, 4, 2)).astype("float32"), random.uniform(0.2, 2, 4).astype("float32")
+    labels = np.array([[0, 3], [1, 1], [2, 0]], I64)
+    for op, name in (("NegativeLogLikelihoodLoss", "nll"), ("SoftmaxCrossEntropyLoss", "sce")):
+        yield f"{name}_mean", op, [scores, labels], {}, 21
+        yield f"{name}_weights", op, [scores, labels, weight], {"ignore_index": 0}, 21, 1 if name == "nll" else 2
+        yield f"{name}_each", op, [scores, labels.astype("int32"), weight], {"reduction": "none", "ignore_index": 1}, 21
+        yield f"{name}_sum", op, [scores[:, :, 0].astype("float64"), labels[:, 0]], {"reduction": "sum"}, 21
+
+
+def later_models():
+    """By ONNX Runtime, which the text of ONNX bears out and the evaluator does not."""
+    random = np.random.RandomState(29)
+    # Backwards, a begin before the first element is the first; NumPy takes nothing then.
+    yield "slice_from_before", """<ir_version: 8, opset_import: ["" : 18]>
+    agraph (float[2,3] x, int64[1] begin, int64[1] end, int64[1] here, int64[1] axis, int64[1] step) => (float[2,1] y, float[2,0] z) {
+      y = Slice(x, begin, end, axis, step)
+      z = Slice(x, begin, here, axis, step)
+    }""", {"x": random.uniform(-1, 1, (2, 3)).astype("float32"), "begin": ints(-100), "end": ints(-200), "here": ints(0), "axis": ints(1), "step": ints(-2)}
+    # Where the output has an extent of 1, place 0; the evaluator takes -1/2, or the place that the extent before its rounding gives.
+    yield "resize_pytorch_one", """<ir_version: 8, opset_import: ["" : 18]>
+    agraph (float[1,1,3,4] x, int64[4] sizes, float[4] scales) => (float[1,1,1,6] y, float[1,1,1,8] z) {
+      y = Resize<coordinate_transformation_mode = "pytorch_half_pixel", mode = "cubic">(x, , , sizes)
+      z = Resize<coordinate_transformation_mode = "pytorch_half_pixel", mode = "linear">(x, , scales)
+    }""", {"x": random.uniform(-1, 1, (1, 1, 3, 4)).astype("float32"), "sizes": ints(1, 1, 1, 6), "scales": np.array([1, 1, 0.5, 2], "float32")}
+    yield "quantize_nothing", """<ir_version: 10, opset_import: ["" : 21]>
+    agraph (float[2,0] x, float[0] scale, uint8[0] zero) => (uint8[2,0] q, float[2,0] y) {
+      q = QuantizeLinear<axis = -1>(x, scale, zero)
+      y = DequantizeLinear<axis = -1>(q, scale, zero)
+    }""", {"x": np.zeros((2, 0), "float32"), "scale": np.ones(0, "float32"), "zero": np.zeros(0, "uint8")}
+    yield "unique_of_nothing", """<ir_version: 8, opset_import: ["" : 18]>
+    agraph (float[0,3] x) => (float[n] y, int64[n] a, int64[m] b, int64[n] c, float[k,3] z) {
+      y, a, b, c = Unique(x)
+      z = Unique<axis = 0, sorted = 0>(x)
+    }""", {"x": np.zeros((0, 3), "float32")}
+
+
+def defined_models():
+    """What neither computes; the values are the definition's: the norm of nothing is 0, its mean no number."""
+    nothing = np.zeros((2, 3, 0, 2), "float32")
+    yield "pool_nothing", """<ir_version: 8, opset_import: ["" : 18]>
+    agraph (float[2,3,0,2] x) => (float[2,3,1,1] y, float[2,3,1,1] z) {
+      y = GlobalLpPool<p = 1>(x)
+      z = GlobalAveragePool(x)
+    }""", {"x": nothing}, {"y": np.zeros((2, 3, 1, 1), "float32"), "z": np.full((2, 3, 1, 1), np.nan, "float32")}
+
+
 def value_info(name, array):
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
 
@@ -277,11 +331,11 @@ def write(out, name, op, inputs, attributes, opset=21, outputs=1):
     np.savez(out / f"{name}.npz", **dict(kept(f"in.{k}", a) for k, a in arrays.items()), **dict(kept(f"out.{r}", np.asarray(v)) for r, v in zip(results, values)))
 
 
-def write_text(out, name, text, inputs):
-    """By ONNX Runtime: the evaluator takes one list alone."""
+def write_text(out, name, text, inputs, outputs=None):
+    """By ONNX Runtime where no outputs are given: the evaluator takes one list alone."""
     model = onnx.parser.parse_model(text)
     inputs = {i.name: inputs[i.name] for i in model.graph.input}
-    values = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+    values = list(outputs.values()) if outputs else onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
     onnx.save(model, out / f"{name}.onnx")
     np.savez(out / f"{name}.npz", **{f"in.{k}": a for k, a in inputs.items()}, **{f"out.{o.name}": np.asarray(v) for o, v in zip(model.graph.output, values)})
 
@@ -289,12 +343,12 @@ def write_text(out, name, text, inputs):
 def main():
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
-    for case in cases():
+    for case in [*cases(), *later_cases()]:
         try:
             write(out, *case)
         except Exception as e:
             sys.exit(f"{case[0]}: {e}")
-    for case in [*list_models(), *padded_models(), *old_models()]:
+    for case in [*list_models(), *padded_models(), *old_models(), *later_models(), *defined_models()]:
         write_text(out, *case)
 
 

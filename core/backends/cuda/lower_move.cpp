@@ -137,14 +137,13 @@ Result<void> lowerSplit(Emitter &emitter, const ops::Split &op)
     return {};
 }
 
-/// Where a slice begins: Python's rule, cut to the extent.
+/// Where a slice that takes something begins: cut to the extent.
 std::int64_t beginOf(std::optional<std::int64_t> given, std::int64_t extent, std::int64_t step)
 {
-    const std::int64_t least = step > 0 ? 0 : -1;
-    const std::int64_t most = step > 0 ? extent : extent - 1;
+    const std::int64_t last = std::max<std::int64_t>(extent - 1, 0);
     if (!given)
-        return step > 0 ? 0 : extent - 1;
-    return std::clamp(*given < 0 ? *given + extent : *given, least, most);
+        return step > 0 ? 0 : last;
+    return std::clamp<std::int64_t>(*given < 0 ? *given + extent : *given, 0, last);
 }
 
 /// One axis of a slice.

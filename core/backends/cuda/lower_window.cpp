@@ -3,6 +3,7 @@
 #include "core/backends/cuda/spatial_text.h"
 #include "core/tensor/dtype.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace halftone::backends::cuda {
@@ -32,6 +33,8 @@ Result<void> lowerPool(Emitter &emitter, const ops::Pool &op)
     ops::Dims kernel = op.kernel;
     if (op.global)
         kernel.assign(text.data.dims.begin() + 2, text.data.dims.end());
+    if (std::ranges::find(kernel, 0) != kernel.end())
+        return refused("pooling over nothing");
     HALFTONE_TRY(text.window,
                  ops::makeWindow(kernel, op.global ? ops::Dims() : op.stride,
                                  op.global ? ops::Dims() : op.dilate, op.global ? ops::Padding() : op.pad));

@@ -68,7 +68,8 @@ public:
             const Real covered = divisor(ranges);
             if (m_op.padsZeros) // MXNet's first pooling multiplies by a reciprocal in single precision
                 return result * static_cast<Real>(1 / static_cast<float>(covered));
-            return covered > 0 ? result / covered : Real(0);
+            return covered > 0 || m_op.global ? result / covered
+                                              : Real(0); // the mean of nothing is no number
         }
         return m_op.kind == Kind::Lp ? root(result) : result;
     }
@@ -145,9 +146,11 @@ Result<void> compute(const ops::Pool &op, const Arrays<Real> &arrays)
     const Picture output(arrays.outDims(0), op.layout);
     ops::Dims kernel = op.kernel;
     if (op.global) {
+        kernel.clear();
         const DimSpan spatial
             = arrays.inDims(0).subspan(ops::firstSpatialAxis(op.layout), arrays.inDims(0).size() - 2);
-        kernel.assign(spatial.begin(), spatial.end());
+        for (const std::int64_t extent : spatial)
+            kernel.push_back(std::max<std::int64_t>(extent, 1)); // a window over nothing takes in nothing
     }
     HALFTONE_TRY(const ops::Window checked,
                  ops::makeWindow(kernel, op.global ? ops::Dims() : op.stride,

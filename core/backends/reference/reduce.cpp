@@ -154,11 +154,11 @@ Result<void> compute(const ops::ArgReduce &op, const Arrays<Real> &arrays)
         for (std::size_t i = 1; i < view.length; ++i) {
             const Real x = data[i * view.inner];
             const Real held = data[best * view.inner];
-            const bool isFirstNaN = std::isnan(x) && !std::isnan(held);
+            const bool isChosenNaN = std::isnan(x) && (op.last || !std::isnan(held));
             const bool isBetter = op.last ? !(op.smallest ? x > held : x < held)
                 : op.smallest             ? x < held
                                           : x > held;
-            if (isFirstNaN || (isBetter && !std::isnan(held)))
+            if (isChosenNaN || (isBetter && !std::isnan(held)))
                 best = i;
         }
         arrays.out[0][line] = static_cast<Real>(best);

@@ -79,9 +79,11 @@ Result<void> hardmax(const Arrays<Real> &arrays, const AxisView &view)
     std::fill_n(arrays.out[0], arrays.outCount(0), Real(0));
     for (std::size_t line = 0; line < view.lines() && view.length > 0; ++line) {
         const Real *data = arrays.in[0] + view.begin(line);
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < view.length; ++i)
-            best = data[i * view.inner] > data[best * view.inner] ? i : best;
+        std::size_t best = 0; // NaN counts as the largest, as for the place of a largest value
+        for (std::size_t i = 1; i < view.length && !std::isnan(data[best * view.inner]); ++i) {
+            const Real x = data[i * view.inner];
+            best = x > data[best * view.inner] || std::isnan(x) ? i : best;
+        }
         arrays.out[0][view.begin(line) + best * view.inner] = 1;
     }
     return {};

@@ -112,8 +112,10 @@ void addNodes(const Json &lines, const Json &bodies,
     const std::size_t dot = name.rfind('.');
     function.set_domain(dot == std::string_view::npos ? std::string() : std::string(name.substr(0, dot)));
     function.set_name(std::string(dot == std::string_view::npos ? name : name.substr(dot + 1)));
-    auto &import = *function.add_opset_import();
-    import.set_version(kOpset);
+    function.add_opset_import()->set_version(kOpset);
+    auto &import = *function.add_opset_import(); // what its bodies call
+    import.set_domain("halftone");
+    import.set_version(1);
     forEachName(json["inputs"].get<std::string>(),
                 [&](std::string input) { function.add_input(std::move(input)); });
     forEachName(json["outputs"].get<std::string>(),

@@ -18,11 +18,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace halftone::io::onnx {
 namespace {
 
 namespace names = dialect::onnx;
+using graph::Entry;
 using graph::NodeDef;
 using graph::NodeId;
 using Attribute = ::onnx::AttributeProto;
@@ -156,6 +158,19 @@ void GraphWriter::nameValues(const std::vector<std::string> &outer)
 {
     const auto referenced = graph::referencedOutputs(m_graph);
     const dialect::Dialect &dialect = dialect::of(m_graph);
+    const auto isLeftOut = [this](const Entry &entry) {
+        const auto &outputs = m_graph.node(entry.node).outputs;
+        return entry.output < outputs.size() && outputs[entry.output].empty();
+    };
+    std::set<std::pair<NodeId, std::uint32_t>> leftOutAndRead; // now that there are other readers
+    const auto note = [&](std::span<const Entry> read) {
+        for (const Entry &entry : read)
+            if (isLeftOut(entry))
+                leftOutAndRead.insert({entry.node, entry.output});
+    };
+    note(m_graph.heads());
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+        note(m_graph.inputs(id));
     for (const ::onnx::ValueInfoProto *const input : m_unread)
         m_taken.insert(input->name());
     m_values.resize(m_graph.nodeCount());
@@ -167,7 +182,7 @@ void GraphWriter::nameValues(const std::vector<std::string> &outer)
                 m_values[id].push_back(outer[*number]);
                 continue;
             }
-            if (k < def.outputs.size() && def.outputs[k].empty() && k >= referenced[id]) {
+            if (isLeftOut({id, k, 0}) && !leftOutAndRead.contains({id, k})) {
                 m_values[id].emplace_back();
                 continue;
             }

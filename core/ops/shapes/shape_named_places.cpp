@@ -14,15 +14,20 @@ std::ptrdiff_t signedOf(std::size_t value)
     return static_cast<std::ptrdiff_t>(value);
 }
 
-/// Length of begin:end:step on an extent, begin and end counting from the end where they are negative and cut to it.
+/// Length of begin:end:step on an extent, begin and end counting from the end where they are negative and cut to it. Backwards, a begin
+/// before the first element is the first element, as ONNX has it; Python takes nothing then.
 std::int64_t slicedExtent(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t step)
 {
+    if (extent == 0)
+        return 0;
     const bool forward = step > 0;
-    const auto clamped = [&](std::int64_t position) {
-        return std::clamp<std::int64_t>(position < 0 ? position + extent : position, forward ? 0 : -1,
+    const auto clamped = [&](std::int64_t position, std::int64_t least) {
+        return std::clamp<std::int64_t>(position < 0 ? position + extent : position, least,
                                         forward ? extent : extent - 1);
     };
-    const std::int64_t distance = forward ? clamped(end) - clamped(begin) : clamped(begin) - clamped(end);
+    const std::int64_t first = clamped(begin, 0);
+    const std::int64_t beyond = clamped(end, forward ? 0 : -1);
+    const std::int64_t distance = forward ? beyond - first : first - beyond;
     if (distance <= 0)
         return 0;
     return (forward ? (distance - 1) / step : -((distance - 1) / step)) + 1;

@@ -61,6 +61,14 @@ DType precisionOf(const graph::Graph &source, const rewrite::Conversion &convers
     return DType::Unknown;
 }
 
+const graph::NodeDef *nodeNamed(const graph::Graph &graph, std::string_view name)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.node(id).name == name)
+            return &graph.node(id);
+    return nullptr;
+}
+
 } // namespace
 
 /// What files of ONNX have beside operators: inputs with values, epsilons, calls.
@@ -79,6 +87,9 @@ private Q_SLOTS:
     void callsAreToldOnce();
     void callsThatAPersonNamesAreLowered();
     void operatorsThatNobodyUsesAreTold();
+    void outputsThatAreNotTakenStayLeftOut();
+    void typesThatAreNotComputedWithGetNoCasts_data();
+    void typesThatAreNotComputedWithGetNoCasts();
 };
 
 void TestConvertOnnx::initTestCase()
@@ -263,6 +274,46 @@ void TestConvertOnnx::operatorsThatNobodyUsesAreTold()
     QCOMPARE(decided.value().warnings[0].entry, std::string("operator \"com.microsoft.Gelo\""));
     policy.fp32Ops = {"Gelo"};
     QVERIFY(!mixed::decide(source.model, policy).ok()); // of ai.onnx all names are known
+}
+
+/// A name asks for the value, and a function that does not compute it is refused then.
+void TestConvertOnnx::outputsThatAreNotTakenStayLeftOut()
+{
+    const io::LoadedModel source = load("left_out");
+    const mixed::ConvertedModel made = convertedBy(source.model, policy::Policy());
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("made.onnx")).toStdString();
+    QVERIFY(io::saveModel(made.model, path, source).ok());
+    const auto again = io::loadModel(path);
+    QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+    const auto *norm = nodeNamed(again.value().model.graph, "norm");
+    QVERIFY(norm != nullptr);
+    QCOMPARE(norm->outputs, (std::vector<std::string>{"y", {}, {}, "sum"}));
+    const auto *cells = nodeNamed(again.value().model.graph, "cells");
+    QVERIFY(cells != nullptr);
+    QVERIFY(cells->outputs.size() >= 2);
+    QVERIFY(cells->outputs[0].empty());
+    QVERIFY(!cells->outputs[1].empty());
+}
+
+void TestConvertOnnx::typesThatAreNotComputedWithGetNoCasts_data()
+{
+    QTest::addColumn<int>("mode");
+    QTest::newRow("typed") << static_cast<int>(policy::Mode::Typed);
+    QTest::newRow("all") << static_cast<int>(policy::Mode::All);
+    QTest::newRow("tvm") << static_cast<int>(policy::Mode::Tvm);
+}
+
+void TestConvertOnnx::typesThatAreNotComputedWithGetNoCasts()
+{
+    QFETCH(const int, mode);
+    policy::Policy policy;
+    policy.mode = static_cast<policy::Mode>(mode);
+    const mixed::ConvertedModel made = convertedBy(load("foreign").model, policy);
+    const graph::Graph &graph = made.model.graph;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.node(id).op == "Cast")
+            QCOMPARE(graph.node(graph.inputs(id)[0].node).name, std::string("x"));
 }
 
 QTEST_GUILESS_MAIN(TestConvertOnnx)

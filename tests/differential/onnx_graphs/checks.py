@@ -1,5 +1,6 @@
 """What is checked of graphs of one opset: values and types on both backends, conversions to 16 bit, int8. Runs in a process of its own, which may crash."""
 import collections
+import copy
 import hashlib
 
 import numpy as np
@@ -8,6 +9,7 @@ import onnx
 import compare
 import known
 import runtime
+import written
 from halftone import Halftone, kind_of
 from model import Graph, model_of, prefixed
 
@@ -16,6 +18,10 @@ BACKENDS = ("reference", "cpu")
 FORMS = [("all", ["--target", "float16", "--mode", "all"], True), ("bfloat16", ["--target", "bfloat16"], False),
          ("bare", ["--target", "float16", "--no-cast-params", "--no-keep-io-types"], True), ("tvm", ["--target", "float16", "--mode", "tvm"], True),
          ("all bare", ["--target", "float16", "--mode", "all", "--no-cast-params"], True), ("bfloat16 all", ["--target", "bfloat16", "--mode", "all"], False)]
+# Whose values are compared, in turns: name, arguments, type.
+FILES = [("typed", ["--target", "float16"], "float16"), ("bfloat16", ["--target", "bfloat16"], "bfloat16"), ("all", ["--target", "float16", "--mode", "all"], "float16"),
+         ("bfloat16 all", ["--target", "bfloat16", "--mode", "all"], "bfloat16"), ("tvm", ["--target", "float16", "--mode", "tvm"], "float16"),
+         ("bare", ["--target", "float16", "--mode", "all", "--no-keep-io-types"], "float16")]
 
 
 class Checks:
@@ -91,7 +97,7 @@ class Checks:
         return None
 
     def tell(self, graph, group, got, problem, backend, plain, k):
-        entry = known.excuse(known.Case(graph, group, got, problem))
+        entry = known.excuse(known.Case(graph, group, got, problem, backend))
         if entry:
             self.excused[entry.reason] += 1
         else:
@@ -146,27 +152,103 @@ class Checks:
 
     # --- conversions
     def conversions(self, named, graphs, batch):
-        fit = [(g, p) for g, p in zip(named, graphs) if source_problem([g]) is None]
+        fit = [(g, p) for g, p in zip(named, graphs) if not ends_checker(g)]
+        if fit and source_problem([g for g, _ in fit]) is not None:
+            fit = [(g, p) for g, p in fit if source_problem([g]) is None]
         self.told["not converted: the checker or ONNX Runtime refuses the source as a whole"] += len(graphs) - len(fit)
         if not fit:
             return
         self.form([g for g, _ in fit], [p for _, p in fit], "typed", ["--target", "float16"], True)
         self.form([g for g, _ in fit], [p for _, p in fit], *FORMS[batch % len(FORMS)])
-        if batch % 2:
+        if batch % 2 == 0:
+            self.files([g for g, _ in fit], [p for _, p in fit], batch // 2)
+        else:
             self.int8([g for g, _ in fit], [p for _, p in fit], ("qdq", "qoperator")[batch // 2 % 2])
 
     def form(self, named, graphs, name, arguments, loads):
-        problem = self.converted(named, arguments, loads)
+        together = self.converted(named, arguments, loads)
         self.told[f"{name}: graphs converted"] += len(named)
-        if problem is None:
+        if together is None:
             return
-        before = len(self.new)
+        before = len(self.new), self.excused.total()
         for graph, plain in zip(named, graphs):
             problem = self.converted([graph], arguments, loads)
             if problem:
-                self.new_one(plain, *self.smaller(graph, plain, lambda g: self.converted([g], arguments, loads), problem, name))
-        if len(self.new) == before:
-            self.new_one(graphs[0], graphs[0].groups, name, f"graphs {[g.index for g in graphs]} together: {problem}")
+                self.tell_file(plain, *self.smaller(graph, plain, lambda g: self.converted([g], arguments, loads), problem, name))
+        if (len(self.new), self.excused.total()) == before:
+            self.new_one(graphs[0], graphs[0].groups, name, f"graphs {[g.index for g in graphs]} together: {together}")
+
+    def tell_file(self, plain, groups, what, problem):
+        """What is wrong with a written file."""
+        entry = known.excuse_file(groups, what, problem)
+        if entry:
+            self.excused[entry.reason] += 1
+        else:
+            self.new_one(plain, groups, what, problem)
+
+    # --- values of converted files
+    def files(self, named, graphs, batch):
+        """Groups converted one beside the other: what ONNX Runtime and Halftone compute from the same file, of the same inputs."""
+        name, arguments, precision = FILES[batch % len(FILES)]
+        backend = BACKENDS[batch // len(FILES) % 2]
+        cut = [g.apart() for g in named]
+        cut = [g.only([group for group in g.groups if written.is_flat(group)]) for g in cut]
+        answers = self.both(cut, arguments, backend)
+        for graph, plain in zip(cut, graphs):
+            want, got = answers or self.both([graph], arguments, backend) or (None, None)
+            if want is None:
+                self.told[f"{name}: graphs whose values are not compared: no file, or ONNX Runtime refuses it"] += bool(graph.groups)
+                continue
+            self.told[f"{name}: graphs whose values are compared"] += 1
+            for group in graph.groups:
+                self.judge_file(graph, group, want, got, plain, f"{name}, values on {backend}", precision, backend)
+
+    def both(self, graphs, arguments, backend):
+        """(what ONNX Runtime gives, what Halftone gives, or says); None where there is no file, or ONNX Runtime refuses it. Groups that it names are left out."""
+        source, once = self.scratch / "source.onnx", self.scratch / "once.onnx"
+        refused = "there is one"
+        while refused and any(g.groups for g in graphs):
+            onnx.save(model_of(graphs, [g.given() for g in graphs]), source)
+            if self.program.call("convert", source, *arguments, "--out", once):
+                return None
+            model = onnx.load(once)
+            feeds = {k: v for g in graphs for k, v in g.feeds().items()}
+            try:
+                twin = written.in_float32(model)
+                want = runtime.run(twin, written.as_declared(twin, written.as_declared(model, feeds)))
+                refused = ""
+            except runtime.Refused as error:
+                refused = known.lacks_kernel(error)
+                if not refused:
+                    return None
+                for graph in graphs:
+                    graph.groups = [g for g in graph.groups if all(n.name != refused for n in g.nodes)]
+        if refused:
+            return None
+        got, problem = self.program.run(once, written.as_declared(model, feeds), backend, self.scratch)
+        if got is None:
+            return None if len(graphs) > 1 else ({}, problem)
+        names = [o.name for o in model.graph.output]
+        return {n: w.astype(np.float16) if got[n].dtype == np.float16 else w for n, w in zip(names, want)}, got
+
+    def judge_file(self, graph, group, want, got, plain, what, precision, backend):
+        changed = copy.copy(graph)
+        if isinstance(got, str):
+            problem, mine = got, None
+        else:
+            changed.values = graph.values | {name: want[name] for name in group.gives}
+            problem = self.problem(changed, group, got, compare.limits_in(precision, len(group.nodes) > 1))
+            mine = [got.get(n) for n in group.gives]
+        if not problem:
+            return
+        rounded = copy.copy(changed)
+        rounded.values = {k: written.rounded(v, precision) for k, v in changed.values.items()}
+        entry = known.excuse(known.Case(changed, group, mine, problem, backend, precision)) or known.excuse(known.Case(rounded, group, mine, problem, backend, precision))
+        entry = entry or known.excuse_file([group], what, problem)
+        if entry:
+            self.excused[entry.reason] += 1
+        else:
+            self.new_one(plain, [g for g in plain.groups if f"g{plain.index}_{g.nodes[0].name}" == group.nodes[0].name], what, problem)
 
     def smaller(self, graph, plain, problem_of, problem, name):
         """The groups that fail alone, or as few as fail together."""
@@ -195,16 +277,52 @@ class Checks:
         return None
 
     def int8(self, named, graphs, form):
-        for graph, plain in zip(named, graphs):
-            if not {g.op for g in graph.groups} & {"Conv", "MatMul", "Gemm"} or not graph.feeds():
-                continue
+        with_products = [(g, p) for g, p in zip(named, graphs) if {group.op for group in g.groups} & {"Conv", "MatMul", "Gemm"} and g.feeds()]
+        for k, (graph, plain) in enumerate(with_products):
             problem = self.quantized(graph, form)
             self.told[f"int8 {form}: graphs"] += 1
             if problem:
-                self.new_one(plain, *self.smaller(graph, plain, lambda g: self.quantized(g, form), problem, f"int8 {form}"))
+                self.tell_file(plain, *self.smaller(graph, plain, lambda g: self.quantized(g, form), problem, f"int8 {form}"))
+            elif k == 0 and self.scratch.joinpath("int8.onnx").exists():
+                self.codes(graph, plain, form)
+
+    def codes(self, graph, plain, form):
+        """The codes of a quantized file, in its order, as far as all before them agree: off by one at most, next to a tie. Where all agree, so do its outputs."""
+        if any(v.dtype.kind == "f" and not np.isfinite(v).all() for v in graph.values.values()):
+            self.told[f"int8 {form}: codes not compared: of NaN and infinities there are none"] += 1
+            return
+        model, shown = onnx.load(self.scratch / "int8.onnx"), self.scratch / "shown.onnx"
+        names = written.show_codes(model)
+        onnx.save(model, shown)
+        feeds = written.as_declared(model, graph.feeds())
+        outputs = [o.name for o in model.graph.output]
+        try:
+            want = dict(zip(outputs, runtime.run(str(shown), feeds)))
+        except runtime.Refused as error:
+            return self.new_one(plain, plain.groups, f"int8 {form}", f"ONNX Runtime does not run the file: {error}")
+        backend = BACKENDS[graph.index // 2 % 2]
+        got, problem = self.program.run(shown, feeds, backend, self.scratch)
+        what = f"int8 {form}, values on {backend}"
+        if got is None:
+            return self.new_one(plain, plain.groups, what, problem)
+        self.told[f"int8 {form}: graphs whose codes are compared"] += 1
+        for name in names:
+            problem = compare.difference(got[name], want[name], {}, 1)
+            if problem:
+                return self.new_one(plain, plain.groups, what, f"codes {name}: {problem}")
+            if not np.array_equal(got[name], want[name]):
+                self.told[f"int8 {form}: graphs with codes next to a tie"] += 1
+                return None
+        for name in graph.leaves():
+            group = graph.group_of(name)
+            problem = group.values_known and compare.difference(got[name], want[name], *chain_limits(graph, group))
+            if problem and not self.is_explained(plain) and not self.is_ill_conditioned(graph, name, got[name]):
+                self.new_one(plain, plain.groups, what, f"{name}: {problem}")
+        return None
 
     def quantized(self, graph, form):
         source, out, feeds = self.scratch / "source.onnx", self.scratch / "int8.onnx", self.scratch / "fed.npz"
+        out.unlink(missing_ok=True)
         onnx.save(graph.model(), source)
         np.savez(feeds, **graph.feeds())
         problem = self.program.call("quantize", source, "--inputs", feeds, "--form", form, "--out", out)
@@ -224,6 +342,12 @@ def chain_limits(graph, group):
     if "float16" in kinds:
         limits |= {k: compare.NEAR["float16"] for k in ("float32", "float64")}
     return limits, 1 if set(graph.operators()) & compare.TIES else 0
+
+
+def ends_checker(graph):
+    """onnx.checker 1.22 reads a type that it does not know, and ends the process: EyeLike of what an operator of another domain gives."""
+    foreign = {o for g in graph.groups for n in g.nodes if n.domain not in ("", "local") for o in n.output}
+    return any(n.op_type == "EyeLike" and n.input[0] in foreign for g in graph.groups for n in g.nodes)
 
 
 def source_problem(graphs):

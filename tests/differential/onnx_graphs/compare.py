@@ -16,12 +16,24 @@ EXACT = set("""Abs Ceil Floor Identity Neg Round Sign Relu IsNaN IsInf Add Sub M
 TIES = {"QuantizeLinear", "DynamicQuantizeLinear", "QLinearMatMul", "QLinearConv"} | {f"com.microsoft.{op}" for op in """QLinearAdd QLinearMul QLinearSigmoid QLinearLeakyRelu
     QLinearSoftmax QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QGemm QuantizeLinear""".split()}
 
-# What ONNX Runtime computes in float32 whatever the type: the scale of an inverse DFT, coefficients.
-SINGLE = {"DFT", "HammingWindow", "BlackmanWindow", "Shrink", "Gelu"}
+# What ONNX Runtime computes in float32 whatever the type: the scale of an inverse DFT, coefficients (the sixth of HardSwish).
+SINGLE = {"DFT", "HammingWindow", "BlackmanWindow", "Shrink", "Gelu", "HardSwish"}
 # Integers that are cut from reals: a result next to a whole number may become either of two.
 CUT = {"ReduceLogSum", "ReduceLogSumExp", "ReduceL2", "ReduceMean"}
 # What float32 results of oneDNN's functions may be off, however small they are.
 APPROXIMATE = {"Log": 5e-6}
+
+
+# Of a file in float16 or bfloat16, both of whose answers are rounded to that type (2^-11 and 2^-8 of a value): next to the end of a rounding
+# one of them may be a whole step off. A group of some nodes has some such roundings.
+ROUNDED = {"float16": (2e-3, 1e-3), "bfloat16": (1.6e-2, 8e-3)}
+SEVERAL = {"float16": (2e-2, 1e-2), "bfloat16": (1.2e-1, 6e-2)}
+
+
+def limits_in(precision, is_several):
+    """Of values that a file computes in that type, whatever type they are written in."""
+    pair = (SEVERAL if is_several else ROUNDED)[precision]
+    return {"float16": pair, "float32": pair, "float64": pair}
 
 
 def limits_of(op, limits):

@@ -150,6 +150,8 @@ class Run:
         for name in ("drawn", "refused", "told", "excused"):
             getattr(self, name).update(found[name])
         self.told["graphs"] += found["graphs"]
+        if indices[0] % 1000 == 990:
+            print(f"{self.told['graphs']} graphs, {len(self.new)} new differences, {sum(self.excused.values())} excused", file=sys.stderr, flush=True)
         for new in found["new"]:
             self.tell(new)
         return []

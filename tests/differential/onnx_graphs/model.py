@@ -103,7 +103,9 @@ class Graph:
         return model_of([self], [heads])
 
     def feeds(self):
-        return {name: self.values[name] for name in self.inputs}
+        """What the file of the graph has as inputs."""
+        read = {name for g in self.groups for name in g.reads}
+        return {name: self.values[name] for name in self.inputs if name in read}
 
     def save(self, folder):
         folder = Path(folder)

@@ -196,6 +196,8 @@ public:
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
+        if (m_runs.count == 0)
+            return {};
         const std::vector<float> scales = widened(m_scale, inputs[1], m_runs.scales);
         std::vector<float> zeros(m_runs.scales, 0.0F);
         if (m_zeros > 0)

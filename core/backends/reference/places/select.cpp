@@ -48,8 +48,7 @@ Result<void> move(const ops::StridedSlice &op, const RawArrays &arrays)
         const std::size_t axis = op.axes ? fromFront((*op.axes)[i], in.size()) : i;
         const std::int64_t step = op.step.empty() ? 1 : op.step[i];
         const std::int64_t begin = op.begin[i] < 0 ? op.begin[i] + in[axis] : op.begin[i];
-        std::int64_t at
-            = std::clamp<std::int64_t>(begin, step > 0 ? 0 : -1, step > 0 ? in[axis] : in[axis] - 1);
+        std::int64_t at = std::clamp<std::int64_t>(begin, 0, std::max<std::int64_t>(in[axis] - 1, 0));
         tables[axis].resize(static_cast<std::size_t>(arrays.outDims(0)[axis]));
         for (std::size_t k = 0; k < tables[axis].size(); ++k) {
             tables[axis][k] = at * strides[axis];

@@ -29,7 +29,7 @@ double placeOf(const Resample &op, const ops::ResampledAxis &axis, double extent
     case Places::HalfPixelSymmetric:
         return extent / 2 * (1 - axis.extent / scaled) + (x + 0.5) / axis.scale - 0.5;
     case Places::HalfPixelOrZero:
-        return scaled == 1 ? -0.5 : (x + 0.5) / axis.scale - 0.5;
+        return axis.extent == 1 ? 0 : (x + 0.5) / axis.scale - 0.5;
     case Places::HalfPixelNearest:
         return (x + 0.5) / axis.scale;
     case Places::AlignCorners:
