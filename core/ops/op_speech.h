@@ -39,6 +39,11 @@ struct FrameFourier
 /// hidden state (directions, N, hidden), first cell state, peephole weights (directions, 3 · hidden). Outputs: all
 /// hidden states (T, directions, N, hidden), the last hidden state, the last cell state. Gates: of Gru update, reset, hidden; of
 /// Lstm input, output, forget, cell.
+/// Layers on codes (`hasCodes`, Lstm alone, not batch first): weights are codes of 8 bits, (directions, features, gates · hidden) and
+/// (directions, hidden, gates · hidden), and the last four inputs are scale and zero point of the weights and of the recurrent weights,
+/// (directions) or (directions, gates · hidden). The data of all steps that any sequence has, padding included, become codes
+/// together as DynamicQuantizeLinear makes them, and so do the states of a step over the batch. A sequence of length 0 ends in states of
+/// zeros. Source: com.microsoft.DynamicQuantizeLSTM as ONNX Runtime computes it on one thread.
 struct Recurrence
 {
     enum class Cell : std::uint8_t { Plain, Gru, Lstm } cell = Cell::Plain;
@@ -77,6 +82,15 @@ struct Recurrence
     bool hasHidden = false;
     bool hasCell = false;
     bool hasPeepholes = false;
+    bool hasCodes = false; ///< weights are codes, and scales and zero points are inputs
+
+    std::size_t lengthsInput() const { return 3 + (hasBias ? 1U : 0U); } ///< where there are lengths
+    /// Where there are codes: the scale of the weights, before the other three.
+    std::size_t scalesInput() const
+    {
+        return lengthsInput() + (hasLengths ? 1U : 0U) + (hasHidden ? 1U : 0U) + (hasCell ? 1U : 0U)
+            + (hasPeepholes ? 1U : 0U);
+    }
 
     std::int64_t directions() const { return direction == Direction::Both ? 2 : 1; }
     std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }

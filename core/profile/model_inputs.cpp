@@ -148,8 +148,13 @@ private:
             range.narrow(0, values->depth - 1);
         else if (op.is<ops::RotaryEmbedding>() && k == 3)
             range.narrow(0, extentOf(shapeOf(reader, 1), 0) - 1);
-        else if (op.is<ops::Recurrence>() || op.is<ops::Sequence>()) // lengths: all steps
+        else if (op.is<ops::Sequence>()) // lengths: all steps
             range.narrow(extentOf(shapeOf(reader, 0), 0), extentOf(shapeOf(reader, 0), 0));
+        else if (const auto *layer = op.getIf<ops::Recurrence>();
+                 layer && layer->hasLengths && k == layer->lengthsInput()) {
+            const std::int64_t steps = extentOf(shapeOf(reader, 0), layer->batchFirst ? 1 : 0);
+            range.narrow(steps, steps);
+        }
     }
 
     const infer::TypedModel &m_typed;

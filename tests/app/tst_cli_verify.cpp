@@ -133,11 +133,47 @@ private Q_SLOTS:
         QCOMPARE(verified(kSample, asked).code, 1); // as trained
     }
 
+    /// An LSTM whose weights are codes and all else float32, in every conversion.
+    void aLayerOnCodesStaysAsItIs_data()
+    {
+        QTest::addColumn<QStringList>("how");
+        QTest::newRow("float16") << QStringList{"--target", "float16"};
+        QTest::newRow("bfloat16") << QStringList{"--target", "bfloat16"};
+        QTest::newRow("all") << QStringList{"--target", "float16", "--mode", "all"};
+        QTest::newRow("types of inputs and outputs")
+            << QStringList{"--target", "float16", "--no-keep-io-types"};
+    }
+
+    void aLayerOnCodesStaysAsItIs()
+    {
+        QFETCH(QStringList, how);
+        QTemporaryDir folder;
+        const QString layer
+            = QStringLiteral(HALFTONE_TEST_DATA "/onnx_recurrent/codes_forward_int8_tensor.onnx");
+        const QString made = folder.filePath("made.onnx");
+        const auto outcome = callCli(QStringList{"convert", layer, "--out", made} + how);
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY2(!outcome.err.contains("warning"), outcome.err.constData());
+        const auto report = callCli({"verify", made, "--json"}).json();
+        QCOMPARE(report.at("types").size(), std::size_t{1});
+        QCOMPARE(report.at("types").at("int8").at("operators").get<int>(), 1);
+        QCOMPARE(report.at("casts").at("count").get<int>(), 0);
+        const auto profiled = callCli({"profile", made, "--repeats", "1", "--warmup", "1", "--json"});
+        QVERIFY2(profiled.code == 0, profiled.err.constData());
+        const auto step = profiled.json().at("layers").at(0);
+        QCOMPARE(step.at("dtype").get<std::string>(), std::string("int8"));
+        QCOMPARE(step.at("kernel").get<std::string>(), std::string("own lstm on codes"));
+    }
+
     void othersModelsAreReadToo()
     {
         const auto coded = callCli({"verify", QStringLiteral(HALFTONE_TEST_DATA "/qdq/qdq.onnx"), "--json"});
         QVERIFY2(coded.code == 0, coded.err.constData());
         QVERIFY(coded.json().at("types").at("int8").at("operators").get<int>() >= 2);
+        const QString layer
+            = QStringLiteral(HALFTONE_TEST_DATA "/onnx_recurrent/codes_forward_int8_tensor.onnx");
+        QCOMPARE(
+            callCli({"verify", layer, "--json"}).json().at("types").at("int8").at("operators").get<int>(), 1);
         QTemporaryDir folder;
         const QString prefix = folder.filePath("q");
         QCOMPARE(

@@ -240,14 +240,6 @@ def operators():
     yield "multi_head_attention_packed_pair", "MultiHeadAttention", {"query": x, "key": real(2, 5, 8), "value": real(2, 5, 8)}, {"num_heads": 2, "packed": 2}, 1
     nothing = {"none3": None, "none4": None, "none5": None, "none6": None}
     yield "group_query_attention_sink", "GroupQueryAttention", {**grouped, **nothing, "sink": real(2)}, {"num_heads": 2, "kv_num_heads": 1}, 3
-    steps = lambda count, *batch: {"scale": real(count, *batch, low=0.005, high=0.01), "zero": codes(count, *batch)}
-    lstm = lambda directions, batch, kind, w, r, **state: {"X": real(5, batch, 3), "W": codes(directions, 3, 16, kind=kind), "R": codes(directions, 4, 16, kind=kind),
-                                                           "B": real(directions, 32), "lengths": None, "h": state.get("h"), "c": state.get("c"), "P": None,
-                                                           "w_scale": w["scale"], "w_zero": w["zero"], "r_scale": r["scale"], "r_zero": r["zero"]}
-    yield "lstm_of_codes", "DynamicQuantizeLSTM", lstm(1, 1, "uint8", steps(1), steps(1), h=real(1, 1, 4), c=real(1, 1, 4)), {"hidden_size": 4}, 3
-    yield "lstm_of_codes_both_ways", "DynamicQuantizeLSTM", lstm(2, 2, "uint8", steps(2), steps(2)), {"hidden_size": 4, "direction": "bidirectional"}, 3
-    columns = lambda: {"scale": real(1, 16, low=0.005, high=0.01), "zero": np.zeros((1, 16), "int8")}
-    yield "lstm_of_codes_backwards", "DynamicQuantizeLSTM", lstm(1, 1, "int8", columns(), columns()), {"hidden_size": 4, "direction": "reverse"}, [True, False, False]
     four = {"input": real(2, 3, 5, 8), "ids": np.array([2], "int64"), "cos": real(12, 4), "sin": real(12, 4)}
     places = RANDOM.randint(0, 12, (2, 5)).astype("int64")
     yield "rotary_four_axes", "RotaryEmbedding", four, {}, 1
@@ -284,7 +276,6 @@ def packed(inputs, heads, parts):
 def run(model, inputs):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1  # of several, each quantizes the state of its own part of a batch by itself
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)
 
 

@@ -36,6 +36,12 @@ VARIABLES = "TUVW"
 ML = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
 # Labels that are texts are given by their places.
 ML_TYPES = {"TreeEnsemble": "T{float32|float64} -> T", "TreeEnsembleRegressor": "?{float32|float64|int32|int64} -> float32"}
+# Operators of com.microsoft with structs of their own, which ONNX has no schemas of: as ONNX Runtime (1.32) documents them.
+MICROSOFT = {"DynamicQuantizeLSTM": {
+    "inputs": "X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, W_scale, W_zero_point, R_scale, R_zero_point", "outputs": "Y?, Y_h?, Y_c?",
+    "types": "float32, T{int8|uint8}, T, float32, int32, float32, float32, float32, float32, T, float32, T -> float32, float32, float32",
+    "attributes": {"activation_alpha": "floats", "activation_beta": "floats", "activations": "strings", "clip": "float", "direction": "string = forward",
+                   "hidden_size": "int", "input_forget": "int = 0"}}}
 
 # The type of a sequence or of an optional value is that of its tensors, so that what goes into one and comes out again has one type; {} stands for the schema's types.
 SEQUENCES = {"SequenceConstruct": "T{}... -> T", "SequenceInsert": "T{}, T, ?{int32|int64} -> T", "SequenceAt": "T{}, ?{int32|int64} -> T",
@@ -164,6 +170,8 @@ def main():
             "since": 1, "inputs": ", ".join(map(slot, schema.inputs)), "outputs": ", ".join(map(slot, schema.outputs)),
             "types": ML_TYPES.get(name, "?{float32|float64|int32|int64} -> int64, float32"),
             "attributes": {k: attribute(a) for k, a in sorted(schema.attributes.items())}}]}
+    for name, facts in MICROSOFT.items():
+        table["com.microsoft." + name] = {"versions": [{"since": 1, **facts}]}
     folder = Path(sys.argv[2])
     for target, key in (("float16", "fp16"), ("bfloat16", "bf16")):
         of = lambda kind: [name for name, op in table.items() if op.get(key) == kind]

@@ -2,6 +2,8 @@
 """Makes tests/data/onnx_recurrent, a model of one recurrent node a case: ONNX's own node tests with the values that they state, and
 more variants with those of ONNX Runtime: make_recurrent_goldens.py tests/data/onnx_recurrent
 
+With codes_: com.microsoft.DynamicQuantizeLSTM. With decoded_: weights that DequantizeLinear gives.
+
 Written: OUT/NAME.onnx and OUT/NAME.npz, whose arrays are called in.INPUT and out.OUTPUT. Needs onnx 1.23, onnxruntime and numpy.
 """
 import sys
@@ -61,18 +63,72 @@ def cases():
     yield "LSTM_cell_only", node("LSTM", first="c")
 
 
+def codes(kind, *shape):
+    return RANDOM.randint(np.iinfo(kind).min, np.iinfo(kind).max + 1, shape).astype(kind)
+
+
+def coded(kind, direction, columns=False, steps=6, batch=3, features=5, hidden=18, lengths=None, first="", bias=True, peepholes=False, **attributes):
+    """An LSTM on codes; columns: with a scale each. Their zero points are 0, or one for all of uint8, as ONNX Runtime wants them."""
+    directions, rows = 2 if direction == "bidirectional" else 1, 4 * hidden
+    shape = (directions, rows) if columns else (directions,)
+    zero = lambda: np.full(shape, 0 if kind == "int8" else 117, kind) if columns else codes(kind, directions)
+    scale = lambda: RANDOM.uniform(0.002, 0.006, shape).astype("float32")
+    inputs = [real(steps, batch, features), codes(kind, directions, features, rows), codes(kind, directions, hidden, rows), real(directions, 2 * rows) if bias else None,
+              np.array(lengths, "int32") if lengths else None, real(directions, batch, hidden) if "h" in first else None,
+              real(directions, batch, hidden) if "c" in first else None, real(directions, 3 * hidden) if peepholes else None, scale(), zero(), scale(), zero()]
+    return "DynamicQuantizeLSTM", inputs, {"hidden_size": hidden, "direction": direction, **attributes}
+
+
+def coded_cases():
+    for direction in ("forward", "reverse", "bidirectional"):
+        for kind in ("int8", "uint8"):
+            for columns in (False, True):
+                name = f"codes_{direction}_{kind}_{'columns' if columns else 'tensor'}"
+                yield name, coded(kind, direction, columns, lengths=(6, 2, 4), first="hc")
+    yield "codes_plain", coded("int8", "forward", True, batch=1, features=19, hidden=4, bias=False)
+    yield "codes_padded", coded("uint8", "bidirectional", lengths=(3, 0, 5), first="hc")
+    yield "codes_peepholes", coded("int8", "bidirectional", peepholes=True, clip=0.7, first="c")
+    yield "codes_coupled", coded("uint8", "forward", peepholes=True, input_forget=1)
+    yield "codes_functions", coded("int8", "reverse", True, activations=["HardSigmoid", "Softsign", "Tanh"])
+
+
+def decoded(op):
+    """Its model with codes of the weights, and what is given: a scale a tensor of W, a scale a row of R."""
+    op, inputs, attributes = node(op, "bidirectional", batch=2, features=6, hidden=17)
+    rows = inputs[2].shape[1]
+    held = {"W_codes": codes("int8", *inputs[1].shape), "W_scale": np.float32(0.005), "W_zero": np.int8(3), "R_codes": codes("uint8", *inputs[2].shape),
+            "R_scale": RANDOM.uniform(0.002, 0.004, rows).astype("float32"), "R_zero": np.full(rows, 128, "uint8"), "B": inputs[3]}
+    nodes = [helper.make_node("DequantizeLinear", ["W_codes", "W_scale", "W_zero"], ["W"]),
+             helper.make_node("DequantizeLinear", ["R_codes", "R_scale", "R_zero"], ["R"], axis=1),
+             helper.make_node(op, ["x0", "W", "R", "B"], ["y0", "y1"], **attributes)]
+    graph = helper.make_graph(nodes, op, [helper.make_tensor_value_info("x0", onnx.TensorProto.FLOAT, inputs[0].shape)],
+                              [onnx.ValueInfoProto(name="y0"), onnx.ValueInfoProto(name="y1")],
+                              [onnx.numpy_helper.from_array(value, name) for name, value in held.items()])
+    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)), {"x0": inputs[0]}
+
+
 def model_of(op, inputs, attributes):
     names = [f"x{k}" if value is not None else "" for k, value in enumerate(inputs)]
-    outputs = [f"y{k}" for k in range(3 if op == "LSTM" else 2)]
-    graph = helper.make_graph([helper.make_node(op, names, outputs, **attributes)], op,
+    domain = "com.microsoft" if op.startswith("Dynamic") else ""
+    outputs = [f"y{k}" for k in range(3 if op.endswith("LSTM") else 2)]
+    graph = helper.make_graph([helper.make_node(op, names, outputs, domain=domain, **attributes)], op,
                               [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
                                for name, value in zip(names, inputs) if name],
                               [onnx.ValueInfoProto(name=name) for name in outputs])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)] + [helper.make_opsetid(domain, 1)] * bool(domain), ir_version=8)
     return onnx.shape_inference.infer_shapes(model), {name: value for name, value in zip(names, inputs) if name}
 
 
+def computed(model, inputs):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # of several, each codes the states of its own part of a batch by itself
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)
+
+
 def write(out, name, model, inputs, outputs):
+    for told, value in zip(model.graph.output, outputs):
+        if not told.type.HasField("tensor_type"):
+            told.CopyFrom(helper.make_tensor_value_info(told.name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape))
     onnx.save(model, str(out / f"{name}.onnx"))
     np.savez_compressed(out / f"{name}.npz", **{f"in.{k}": v for k, v in inputs.items()},
                         **{f"out.{v.name}": value for v, value in zip(model.graph.output, outputs)})
@@ -86,10 +142,12 @@ def main():
             continue
         inputs, outputs = case.data_sets[0]
         write(out, "onnx_" + case.name[5:], case.model, dict(zip([i.name for i in case.model.graph.input], inputs)), outputs)
-    for name, (op, inputs, attributes) in cases():
+    for name, (op, inputs, attributes) in [*cases(), *coded_cases()]:
         model, given = model_of(op, inputs, attributes)
-        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-        write(out, name.lower(), model, given, session.run(None, given))
+        write(out, name.lower(), model, given, computed(model, given))
+    for op in GATES:
+        model, given = decoded(op)
+        write(out, f"decoded_{op.lower()}", model, given, computed(model, given))
 
 
 main()

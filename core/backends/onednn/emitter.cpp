@@ -361,8 +361,11 @@ kernels::PlanStep Emitter::info(const char *kernel, kernels::StepKind kind) cons
         const plan::PlanNode &node = m_graph.nodes[m_node];
         step.nodes = node.members;
         step.op = node.opName;
-        if (!node.inputs.empty())
-            step.dtype = m_graph.desc(node.inputs[0]).dtype;
+        const auto *const layer = node.op.getIf<ops::Recurrence>();
+        const std::size_t told
+            = layer != nullptr && layer->hasCodes ? 1 : 0; // which turns its data into codes
+        if (node.inputs.size() > told)
+            step.dtype = m_graph.desc(node.inputs[told]).dtype;
         else if (!node.outputs.empty())
             step.dtype = m_graph.desc(node.outputs[0]).dtype;
     } else {

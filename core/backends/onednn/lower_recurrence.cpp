@@ -67,10 +67,40 @@ public:
         if (!holds(weights, RecurrentMatrix::Weights) || !holds(recurrent, RecurrentMatrix::Recurrent))
             return unsupported("plan", "recurrence whose weights are of another shape");
         layers.isPacked = held(weights) && held(recurrent);
+        const auto readLoose
+            = [this](std::size_t input) { return layers.codes ? readAny(input) : read(input); };
         HALFTONE_TRY(layers.weights,
-                     layers.isPacked ? pack(RecurrentMatrix::Weights, *held(weights)) : read(weights));
+                     layers.isPacked ? pack(RecurrentMatrix::Weights, *held(weights)) : readLoose(weights));
         HALFTONE_TRY(layers.recurrent,
-                     layers.isPacked ? pack(RecurrentMatrix::Recurrent, *held(recurrent)) : read(recurrent));
+                     layers.isPacked ? pack(RecurrentMatrix::Recurrent, *held(recurrent))
+                                     : readLoose(recurrent));
+        return {};
+    }
+
+    /// Says that the matrices, inputs 1 and 2, are codes, and reads their scales and zero points. Needs: the parts
+    Result<void> readCodes(std::size_t firstScale)
+    {
+        const tensor::DType type = m_emitter.desc(m_node.inputs[1]).dtype;
+        const std::size_t deepest = std::max(layers.parts[0].features, layers.hidden);
+        if (layers.type != tensor::DType::F32 || layers.cell != Recurrence::Cell::Lstm
+            || (type != tensor::DType::I8 && type != tensor::DType::U8)
+            || m_emitter.desc(m_node.inputs[2]).dtype != type || deepest > kMostCodes)
+            return unsupported("plan", "recurrence over codes of this type or number");
+        layers.codes.emplace().areSigned = type == tensor::DType::I8;
+        const auto readOne = [&](std::size_t input, tensor::DType wanted, std::size_t &slot,
+                                 std::size_t &each) -> Result<void> {
+            const kernels::TensorDesc &desc = m_emitter.desc(m_node.inputs[input]);
+            each = desc.shape.rank() == 2 ? layers.gates() * layers.hidden : 1;
+            if (desc.dtype != wanted
+                || desc.shape.elementCount() != static_cast<std::int64_t>(each * layers.parts.size()))
+                return unsupported("plan", "recurrence whose scales have another type or shape");
+            HALFTONE_TRY(slot, readAny(input));
+            return {};
+        };
+        for (RecurrentScales *of : {&layers.codes->weights, &layers.codes->recurrent}) {
+            HALFTONE_CHECK(readOne(firstScale++, tensor::DType::F32, of->scales, of->scalesEach));
+            HALFTONE_CHECK(readOne(firstScale++, type, of->zeros, of->zerosEach));
+        }
         return {};
     }
 
@@ -105,7 +135,8 @@ private:
 
     Result<std::size_t> pack(RecurrentMatrix which, const tensor::Tensor &held)
     {
-        std::string form = which == RecurrentMatrix::Weights ? "recurrent, weights" : "recurrent, state";
+        std::string form = layers.codes ? "codes, " : "";
+        form += which == RecurrentMatrix::Weights ? "recurrent, weights" : "recurrent, state";
         for (const std::size_t number : {layers.gates(), layers.hidden, layers.parts.size()})
             form += ' ' + std::to_string(number);
         for (const std::size_t gate : layers.gateOrder)
@@ -231,7 +262,7 @@ Result<void> lowerRecurrence(Emitter &emitter, const plan::PlanNode &node, const
     layers.batch = static_cast<std::size_t>(data[op.batchFirst ? 0 : 1]);
     layers.hidden = static_cast<std::size_t>(op.hiddenSize);
     if (layers.functions.size() != functionsOf(op.cell) * layers.directions() || layers.hidden == 0
-        || layers.limit < 0)
+        || layers.limit < 0 || (op.hasCodes && op.batchFirst))
         return unsupported("plan",
                            "recurrence that is described in part"); // the reference says what is wrong
     placeTensors(layers, features, op.batchFirst);
@@ -239,6 +270,8 @@ Result<void> lowerRecurrence(Emitter &emitter, const plan::PlanNode &node, const
     for (std::size_t k = 0; k < layers.directions(); ++k)
         layers.parts.push_back(
             {features, k * rows * features, k * rows * layers.hidden, 2 * k * rows, (2 * k + 1) * rows});
+    if (op.hasCodes)
+        HALFTONE_CHECK(lowering.readCodes(op.scalesInput()));
     HALFTONE_CHECK(lowering.readMatrices(1, 2));
     const auto parts = signedSize(layers.directions());
     const std::int64_t states = parts * data[op.batchFirst ? 0 : 1] * op.hiddenSize;

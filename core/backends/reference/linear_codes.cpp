@@ -1,4 +1,5 @@
 #include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/dynamic_codes.h"
 #include "core/backends/reference/kernels.h"
 #include "core/kernels/buffer.h"
 #include "core/ops/shape_slots.h"
@@ -111,21 +112,19 @@ Result<void> compute(const ops::DecodeLinear &op, const Arrays<Real> &arrays)
 template <class Real>
 Result<void> compute(const ops::CodeDynamically &, const Arrays<Real> &arrays)
 {
-    Real low = 0;
-    Real high = 0;
+    float low = 0;
+    float high = 0;
     for (std::size_t i = 0; i < arrays.inCount(0); ++i) {
-        low = std::min(low, arrays.in[0][i]);
-        high = std::max(high, arrays.in[0][i]);
+        low = std::min(low, static_cast<float>(arrays.in[0][i]));
+        high = std::max(high, static_cast<float>(arrays.in[0][i]));
     }
-    const Real scale = (low == high ? Real(1) : high - low) / Real(255);
-    const Real zero = std::nearbyint(std::clamp(-low / scale, Real(0), Real(255)));
+    const DynamicScale scale = dynamicScale(low, high);
     for (std::size_t i = 0; i < arrays.inCount(0); ++i)
-        arrays.out[0][i] = static_cast<Real>(
-            cut(static_cast<double>(std::nearbyint(arrays.in[0][i] / scale) + zero), DType::U8));
+        arrays.out[0][i] = static_cast<Real>(scale.codeOf(static_cast<float>(arrays.in[0][i])));
     if (arrays.out[1])
-        arrays.out[1][0] = scale;
+        arrays.out[1][0] = static_cast<Real>(scale.scale);
     if (arrays.out[2])
-        arrays.out[2][0] = zero;
+        arrays.out[2][0] = static_cast<Real>(scale.zero);
     return {};
 }
 

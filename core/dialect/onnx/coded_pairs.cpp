@@ -23,8 +23,10 @@ constexpr std::array<std::string_view, 10> kMoves{"DepthToSpace", "Flatten",  "I
 constexpr std::array<std::string_view, 5> kComputes{"Add", "AveragePool", "Concat", "GlobalAveragePool",
                                                     "Mul"};
 
-constexpr std::array<std::string_view, 6> kOnCodes{
-    "ConvInteger", "DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QAttention", "QGemm"};
+constexpr std::array<std::string_view, 7> kOnCodes{
+    "ConvInteger",   "DynamicQuantizeLSTM",  "DynamicQuantizeMatMul",
+    "MatMulInteger", "MatMulIntegerToFloat", "QAttention",
+    "QGemm"};
 constexpr std::array<std::string_view, 3> kProducts{"Conv", "Gemm", "MatMul"};
 
 template <class Names>

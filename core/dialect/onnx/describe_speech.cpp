@@ -100,6 +100,21 @@ Operator recurrence(NodeReader &in)
     return op;
 }
 
+/// Its weights lie the other way round, and have scales and zero points.
+Operator recurrenceOfCodes(NodeReader &in)
+{
+    constexpr std::size_t kFirstScale = 8;
+    auto op = recurrence<Recurrence::Cell::Lstm>(in).as<Recurrence>();
+    op.hasCodes = true;
+    if (in.integer("hidden_size") == 0)
+        if (const tensor::Shape *recurrent = in.shape(2); recurrent && recurrent->rank() == 3)
+            op.hiddenSize = (*recurrent)[1];
+    for (std::size_t slot = kFirstScale; slot < kFirstScale + 4; ++slot)
+        if (!in.hasInput(slot))
+            in.fail("input " + std::to_string(slot), "not given", "scales and zero points of W and R");
+    return op;
+}
+
 /// The keys on one side that a query sees; -1: all.
 std::optional<std::int64_t> windowSide(NodeReader &in, std::string_view key)
 {
@@ -180,6 +195,7 @@ std::span<const OperatorRow> speechRows()
         OperatorRow{"RNN", recurrence<Recurrence::Cell::Plain>},
         OperatorRow{"GRU", recurrence<Recurrence::Cell::Gru>},
         OperatorRow{"LSTM", recurrence<Recurrence::Cell::Lstm>},
+        OperatorRow{"com.microsoft.DynamicQuantizeLSTM", recurrenceOfCodes},
         OperatorRow{"Attention", attention},
         OperatorRow{"RotaryEmbedding", rotaryEmbedding},
         OperatorRow{"DFT", dft},

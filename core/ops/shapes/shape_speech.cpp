@@ -99,8 +99,10 @@ Result<void> infer(const Recurrence &op, ShapeSlots &slots)
     const Dim directions = op.directions();
     const Dim hidden = op.hiddenSize;
     const Dim gates = Dim(op.gates()) * hidden;
-    HALFTONE_CHECK(slots.setInput(1, {directions, gates, data[2]}));
-    HALFTONE_CHECK(slots.setInput(2, {directions, gates, hidden}));
+    HALFTONE_CHECK(op.hasCodes ? slots.setInput(1, {directions, data[2], gates})
+                               : slots.setInput(1, {directions, gates, data[2]}));
+    HALFTONE_CHECK(op.hasCodes ? slots.setInput(2, {directions, hidden, gates})
+                               : slots.setInput(2, {directions, gates, hidden}));
     const std::vector<Dim> state = op.batchFirst ? std::vector<Dim>{batch, directions, hidden}
                                                  : std::vector<Dim>{directions, batch, hidden};
     std::size_t next = 3;
@@ -114,6 +116,11 @@ Result<void> infer(const Recurrence &op, ShapeSlots &slots)
         HALFTONE_CHECK(slots.setInput(next++, state));
     if (op.hasPeepholes)
         HALFTONE_CHECK(slots.setInput(next++, {directions, hidden * 3}));
+    for (const std::size_t end = next + 4; op.hasCodes && next < end; ++next)
+        if (const tensor::Shape &scales = slots.input(next); scales.hasRank())
+            HALFTONE_CHECK(slots.setInput(next,
+                                          scales.rank() == 2 ? std::vector<Dim>{directions, gates}
+                                                             : std::vector<Dim>{directions}));
     HALFTONE_CHECK(slots.setOutput(0,
                                    op.batchFirst ? std::vector<Dim>{batch, steps, directions, hidden}
                                                  : std::vector<Dim>{steps, directions, batch, hidden}));

@@ -125,6 +125,8 @@ class ModelInputsTest : public QObject
 private Q_SLOTS:
     void initTestCase();
     void integersAreLegalForTheirReaders();
+    void lengthsAreAllSteps_data();
+    void lengthsAreAllSteps();
     void plansAreTimedOnWhatTheyAreFed();
     void anExampleDecides();
     void largerInputsRepeatAnExample();
@@ -157,6 +159,39 @@ void ModelInputsTest::integersAreLegalForTheirReaders()
     QVERIFY(plan.value()->outputs()[1].desc.shape[2] >= 1);
     const auto latency = profile::measureLatency(*plan.value(), {1, 3});
     QVERIFY2(latency.ok(), latency.ok() ? "" : latency.error().message().c_str());
+}
+
+void ModelInputsTest::lengthsAreAllSteps_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("steps");
+    QTest::newRow("steps first") << "lstm_forward" << 5;
+    QTest::newRow("codes, which are any") << "codes_forward_int8_tensor" << 6;
+}
+
+void ModelInputsTest::lengthsAreAllSteps()
+{
+    QFETCH(QString, name);
+    QFETCH(int, steps);
+    const std::string file = "../onnx_recurrent/" + name.toStdString();
+    const auto typed = typedWith(file, {}, {});
+    QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
+    const auto maker = profile::PlanMaker::create("cpu", 1);
+    QVERIFY(maker.ok());
+    const auto plan = maker.value().plan(typed.value());
+    QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+    for (std::size_t k = 0; k < plan.value()->inputs().size(); ++k) {
+        const auto bytes = plan.value()->input(k);
+        const kernels::PlanPort &port = plan.value()->inputs()[k];
+        if (port.desc.dtype == DType::I32)
+            for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::int32_t)) {
+                std::int32_t length = 0;
+                std::memcpy(&length, bytes.data() + at, sizeof length);
+                QCOMPARE(length, steps);
+            }
+        if (port.desc.dtype == DType::I8 && bytes.size() > 100)
+            QVERIFY(std::ranges::any_of(bytes, [&](std::byte byte) { return byte != bytes[0]; }));
+    }
 }
 
 /// Both layouts, before the faster is chosen: what lies in their inputs is read then.

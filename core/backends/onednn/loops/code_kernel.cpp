@@ -71,14 +71,12 @@ public:
             low = std::min(low, from[k]);
             high = std::max(high, from[k]);
         }
-        constexpr float kMost = 255;
-        const float step = (low == high ? 1.0F : high - low) / kMost;
-        const float zero = std::nearbyint(std::clamp(-low / step, 0.0F, kMost));
-        std::memcpy(outputs[1], &step, sizeof step);
-        const auto stored = static_cast<std::uint8_t>(zero);
+        const DynamicCode code = dynamicCode(low, high);
+        std::memcpy(outputs[1], &code.scale, sizeof code.scale);
+        const auto stored = static_cast<std::uint8_t>(code.zero);
         std::memcpy(outputs[2], &stored, sizeof stored);
         return CodeKernel<std::uint8_t>(static_cast<std::size_t>(m_count),
-                                        {tensor::DType::U8, double{step}, stored})
+                                        {tensor::DType::U8, double{code.scale}, code.zero})
             .run(inputs, outputs.first(1));
     }
 
@@ -87,6 +85,14 @@ private:
 };
 
 } // namespace
+
+DynamicCode dynamicCode(float low, float high)
+{
+    constexpr float kMost = 255;
+    const float scale = (low == high ? 1.0F : high - low) / kMost;
+    const float zero = std::min(std::max(0.0F, -low / scale), kMost); // 0 where that is no number
+    return {scale, static_cast<std::int32_t>(std::nearbyint(zero))};
+}
 
 std::unique_ptr<kernels::Kernel> dynamicCodeKernel(std::size_t count)
 {

@@ -1,6 +1,7 @@
 #include "core/backends/onednn/loops/recurrence.h"
 
 #include "core/backends/onednn/dnnl_common.h"
+#include "core/backends/onednn/loops/recurrent_codes.h"
 #include "core/backends/onednn/loops/recurrent_loops.h"
 #include "core/backends/onednn/scratch.h"
 #include "core/base/memory.h"
@@ -59,23 +60,50 @@ std::size_t depthOf(const RecurrentLayers &layers, const RecurrentPart &part, Re
     return which == RecurrentMatrix::Weights ? part.features : layers.hidden;
 }
 
-/// Elements of a part's packed matrix.
+/// A part's matrix of codes, among all `codes`.
+GateColumns codedPart(const RecurrentLayers &layers, const RecurrentPart &part, RecurrentMatrix which,
+                      const std::byte *codes)
+{
+    const std::size_t first = which == RecurrentMatrix::Weights ? part.weights : part.recurrent;
+    return {codes == nullptr ? nullptr : codes + first,
+            layers.codes->areSigned,
+            layers.gates() * layers.hidden,
+            layers.hidden,
+            depthOf(layers, part, which),
+            layers.gateOrder.data(),
+            layers.gates()};
+}
+
+/// Bytes of a part's packed matrix.
 std::size_t packedPart(const RecurrentLayers &layers, const RecurrentPart &part, RecurrentMatrix which)
 {
-    return layers.gates() * paddedState(layers) * depthOf(layers, part, which);
+    if (layers.codes)
+        return packedCodeBytes(codedPart(layers, part, which, nullptr));
+    return layers.gates() * paddedState(layers) * depthOf(layers, part, which) * weightBytes(layers);
 }
 
 std::size_t packedBytes(const RecurrentLayers &layers, RecurrentMatrix which)
 {
-    std::size_t count = 0;
+    std::size_t bytes = 0;
     for (const RecurrentPart &part : layers.parts)
-        count += packedPart(layers, part, which);
-    return count * weightBytes(layers);
+        bytes += packedPart(layers, part, which);
+    return bytes;
+}
+
+void packCodedParts(const RecurrentLayers &layers, RecurrentMatrix which, const std::byte *codes,
+                    std::byte *to)
+{
+    for (const RecurrentPart &part : layers.parts) {
+        packCodes(codedPart(layers, part, which, codes), to);
+        to += packedPart(layers, part, which);
+    }
 }
 
 /// elements  of the operator's input, in its type
 void packParts(const RecurrentLayers &layers, RecurrentMatrix which, const std::byte *elements, std::byte *to)
 {
+    if (layers.codes)
+        return packCodedParts(layers, which, elements, to);
     const std::size_t width = tensor::sizeOf(layers.type);
     const bool widens = layers.type == DType::F16;
     std::vector<float> wide;
@@ -110,8 +138,11 @@ struct WalkRoom
     float *late
         = nullptr; ///< of each sequence: what Gru's last gate gets of the state, or the function of Lstm's cell
     float *kept = nullptr; ///< of each sequence: Gru's state times the reset gate
+    float *scales = nullptr; ///< of the columns of both matrices of codes
+    float *zeros = nullptr; ///< likewise, as integers
     float *sums = nullptr; ///< of the steps ahead, row by row
     float *data = nullptr; ///< of the steps ahead, where it is not float32
+    float *codes = nullptr; ///< of the steps ahead, or of the states
 };
 
 /// Lays pieces of memory one behind the other; without memory it only counts.
@@ -197,8 +228,8 @@ public:
     {
         for (std::size_t part = 0; part < m_at; ++part) {
             const RecurrentPart &before = m_layers.parts[part];
-            weights += packedPart(m_layers, before, RecurrentMatrix::Weights) * weightBytes(m_layers);
-            recurrent += packedPart(m_layers, before, RecurrentMatrix::Recurrent) * weightBytes(m_layers);
+            weights += packedPart(m_layers, before, RecurrentMatrix::Weights);
+            recurrent += packedPart(m_layers, before, RecurrentMatrix::Recurrent);
         }
         m_weights = weights;
         m_recurrent = recurrent;
@@ -210,6 +241,8 @@ public:
         readParameters();
         readStates();
         readLengths();
+        if (m_layers.codes)
+            beginCodes();
         const std::size_t ahead = stepsAhead(m_count);
         for (std::size_t first = 0; first < m_layers.steps && !m_stop.stop_requested(); first += ahead) {
             const std::size_t steps = std::min(ahead, m_layers.steps - first);
@@ -233,9 +266,91 @@ private:
         room.cell = pieces.take(states);
         room.late = pieces.take(states);
         room.kept = pieces.take(states);
+        const std::size_t coded = m_layers.codes ? 2 * m_columns : 0;
+        room.scales = pieces.take(coded);
+        room.zeros = pieces.take(coded);
         room.sums = pieces.take(rows * m_columns); // from here on all is written before it is read
         room.data = pieces.take(m_layer.dataType == DType::F32 ? 0 : rows * m_part.features);
+        if (m_layers.codes)
+            room.codes = pieces.take(
+                std::max(rows * codedRow(m_part.features), sequences * codedRow(m_layers.hidden))
+                / sizeof(float));
         return room;
+    }
+
+    /// Bytes of a row of codes.
+    static std::size_t codedRow(std::size_t depth)
+    {
+        return (depth + kRecurrentLanes - 1) / kRecurrentLanes * kRecurrentLanes;
+    }
+
+    /// A matrix of this part with what its columns stand for, for which there is room at `scales` and `zeros`.
+    CodeMatrix codeMatrix(const std::byte *packed, std::size_t depth, const RecurrentScales &of,
+                          float *scales, std::int32_t *zeros) const
+    {
+        const std::size_t size = m_layers.hidden;
+        const std::byte *const zeroCodes = m_inputs[of.zeros] + m_at * of.zerosEach;
+        for (std::size_t gate = 0; gate < m_layers.gates(); ++gate) {
+            const std::size_t first = m_layers.gateOrder[gate] * size;
+            float *const to = scales + gate * m_size;
+            read(of.scales, m_at * of.scalesEach + (of.scalesEach == 1 ? 0 : first),
+                 of.scalesEach == 1 ? 1 : size, to);
+            if (of.scalesEach == 1)
+                std::fill_n(to + 1, size - 1, to[0]);
+            for (std::size_t i = 0; i < size; ++i) {
+                const std::byte zero = zeroCodes[of.zerosEach == 1 ? 0 : first + i];
+                zeros[gate * m_size + i] = m_layers.codes->areSigned
+                    ? static_cast<std::int8_t>(zero)
+                    : static_cast<std::uint8_t>(zero) - 128; // as the codes are packed
+            }
+        }
+        return {packed, depth, m_columns, scales, zeros};
+    }
+
+    /// Needs: lengths. The data's scale is that of all steps which any sequence has.
+    void beginCodes()
+    {
+        auto *const zeros = reinterpret_cast<std::int32_t *>(m_room.zeros);
+        m_codedWeights
+            = codeMatrix(m_weights, m_part.features, m_layers.codes->weights, m_room.scales, zeros);
+        m_codedRecurrent = codeMatrix(m_recurrent, m_layers.hidden, m_layers.codes->recurrent,
+                                      m_room.scales + m_columns, zeros + m_columns);
+        const std::size_t longest = m_lengths.empty() ? 0 : std::ranges::max(m_lengths);
+        float low = 0;
+        float high = 0;
+        for (std::size_t t = 0; t < longest; ++t)
+            for (std::size_t n = 0; n < m_count; ++n)
+                widenRange(dataAt(t, n), m_part.features, low, high);
+        m_dataCode = dynamicCode(low, high);
+    }
+
+    /// The values of a sequence at a time; needs: data in float32.
+    const float *dataAt(std::size_t time, std::size_t n) const
+    {
+        return reinterpret_cast<const float *>(m_layer.data) + time * m_layer.from.step
+            + (m_begin + n) * m_layer.from.sequence;
+    }
+
+    /// sums of m_sums = start + m_rows, as codes · matrix
+    void multiplyAsCodes(const CodeMatrix &matrix, const DynamicCode &code, const float *start)
+    {
+        const std::size_t stride = codedRow(matrix.depth);
+        auto *const codes = reinterpret_cast<std::uint8_t *>(m_room.codes);
+        m_codeSums.clear();
+        for (std::size_t r = 0; r < m_rows.size(); ++r)
+            m_codeSums.push_back(codeValues(m_rows[r], matrix.depth, code, codes + r * stride));
+        multiplyCodes(matrix, {codes, stride, m_codeSums.data(), m_sums.data(), m_rows.size(), code, start});
+    }
+
+    /// The scale of the states before step k: of sequences that ended with the step before, too.
+    DynamicCode stateCode(std::size_t k) const
+    {
+        float low = 0;
+        float high = 0;
+        for (std::size_t n = 0; n < m_count; ++n)
+            if (k <= m_lengths[n])
+                widenRange(m_room.hidden + n * m_size, m_layers.hidden, low, high);
+        return dynamicCode(low, high);
     }
 
     /// Elements of an input in the operator's type.
@@ -319,7 +434,10 @@ private:
                 }
                 m_sums.push_back(m_room.sums + ((k - first) * m_count + n) * m_columns);
             }
-        multiply(m_weights, m_part.features, m_columns, m_room.start);
+        if (m_layers.codes)
+            multiplyAsCodes(m_codedWeights, m_dataCode, m_room.start);
+        else
+            multiply(m_weights, m_part.features, m_columns, m_room.start);
     }
 
     /// sums of m_sums = start + m_rows · matrix
@@ -338,7 +456,10 @@ private:
                 m_active.push_back(n);
         choose(m_room.hidden, m_size, rows, m_columns);
         const std::size_t early = m_layers.cell == Recurrence::Cell::Gru ? 2 * m_size : m_columns;
-        multiply(m_recurrent, m_layers.hidden, early, nullptr);
+        if (m_layers.codes)
+            multiplyAsCodes(m_codedRecurrent, stateCode(k), nullptr);
+        else
+            multiply(m_recurrent, m_layers.hidden, early, nullptr);
         switch (m_layers.cell) {
         case Recurrence::Cell::Plain:
             for (const std::size_t n : m_active) {
@@ -440,6 +561,11 @@ private:
 
     void writeStates() const
     {
+        for (std::size_t n = 0; m_layers.codes && n < m_count; ++n)
+            if (m_lengths[n] == 0) {
+                std::fill_n(m_room.hidden + n * m_size, m_size, 0.0F);
+                std::fill_n(m_room.cell + n * m_size, m_size, 0.0F);
+            }
         const auto write = [&](const RecurrentSlot &slot, const float *states) {
             for (std::size_t n = 0; slot && n < m_count; ++n)
                 tensor::narrow(states + n * m_size, m_layers.hidden, m_layers.type,
@@ -471,6 +597,11 @@ private:
     std::vector<std::size_t> m_active; ///< sequences that have the step
     std::vector<const float *> m_rows;
     std::vector<float *> m_sums;
+    // Of weights that are codes:
+    CodeMatrix m_codedWeights;
+    CodeMatrix m_codedRecurrent;
+    DynamicCode m_dataCode;
+    std::vector<std::int32_t> m_codeSums;
 };
 
 class RecurrenceKernel final : public kernels::Kernel
@@ -484,9 +615,10 @@ public:
 
     std::string name() const override
     {
-        return m_layers.cell == Recurrence::Cell::Lstm ? "own lstm"
-            : m_layers.cell == Recurrence::Cell::Gru   ? "own gru"
-                                                       : "own rnn";
+        return m_layers.codes                         ? "own lstm on codes"
+            : m_layers.cell == Recurrence::Cell::Lstm ? "own lstm"
+            : m_layers.cell == Recurrence::Cell::Gru  ? "own gru"
+                                                      : "own rnn";
     }
 
     void setStop(std::stop_token stop) override { m_stop = std::move(stop); }
@@ -561,8 +693,8 @@ private:
     {
         const std::size_t directions = m_layers.directions();
         const auto threads = static_cast<std::size_t>(std::max(omp_get_max_threads(), 1));
-        const std::size_t shares
-            = std::clamp<std::size_t>(threads / directions, 1, std::max<std::size_t>(m_layers.batch, 1));
+        const std::size_t most = m_layers.codes ? 1 : std::max<std::size_t>(m_layers.batch, 1);
+        const std::size_t shares = std::clamp<std::size_t>(threads / directions, 1, most);
         const auto tasks = static_cast<std::int64_t>(directions * shares);
         std::atomic<bool> lacksMemory = false;
 #pragma omp parallel for schedule(static) if (tasks > 1)

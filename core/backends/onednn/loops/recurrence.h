@@ -36,6 +36,27 @@ struct RecurrentStrides
 /// Inputs or outputs of the kernel by what they are; nothing: there is none, or nobody reads it.
 using RecurrentSlot = std::optional<std::size_t>;
 
+/// What the codes of a matrix stand for: the inputs that hold scales and zero points, and how many of these a part has, 1 or one for each
+/// row of its gates.
+struct RecurrentScales
+{
+    std::size_t scales = 0;
+    std::size_t zeros = 0;
+    std::size_t scalesEach = 1;
+    std::size_t zerosEach = 1;
+};
+
+/// Weights of 8 bits, see ops::Recurrence. A part's matrix is (features or hidden, gates · hidden) then.
+struct RecurrentCodes
+{
+    bool areSigned = true;
+    RecurrentScales weights;
+    RecurrentScales recurrent;
+};
+
+/// Of products whose sums are exact in 32 bits, whatever the codes are.
+inline constexpr std::size_t kMostCodes = 33000;
+
 /// Recurrent layers of one direction or two, and how their tensors lie.
 struct RecurrentLayers
 {
@@ -54,6 +75,7 @@ struct RecurrentLayers
     tensor::DType type = tensor::DType::F32; ///< of all but the lengths: float32 or a 16-bit float
     tensor::DType lengthsType = tensor::DType::I32;
     std::vector<RecurrentPart> parts; ///< layer by layer, direction by direction
+    std::optional<RecurrentCodes> codes; ///< of one layer, Lstm, with float32 for all else
     RecurrentStrides data;
     RecurrentStrides sequence; ///< of the output
     RecurrentStrides
@@ -85,6 +107,7 @@ Result<std::shared_ptr<const Packed>> packedParts(const RecurrentLayers &layers,
 
 /// Computes the products with the data for some steps at once, and then goes step by step: products with the state, gates. Sums and
 /// states are float32. Directions, and sequences of a batch, are shared among the threads; each is the same whatever its neighbours.
+/// With codes directions alone are shared, since the sequences of a batch have one scale.
 /// threads  0: as many as there are cores
 std::unique_ptr<kernels::Kernel> recurrenceKernel(RecurrentLayers layers, int threads);
 

@@ -1,5 +1,6 @@
 #include "core/backends/backends.h"
 #include "core/backends/onednn/backend.h"
+#include "core/backends/onednn/loops/recurrent_codes.h"
 #include "core/backends/onednn/loops/recurrent_loops.h"
 #include "core/backends/reference/reference_backend.h"
 #include "core/infer/infer_shapes.h"
@@ -16,6 +17,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -53,6 +55,29 @@ Tensor randomTensor(std::mt19937 &random, DType type, const Shape &shape, std::i
     Bytes bytes(reals.size() * tensor::sizeOf(type));
     tensor::narrow(reals.data(), reals.size(), type, bytes.data());
     return Tensor::owning(type, shape, std::move(bytes));
+}
+
+Tensor randomCodes(std::mt19937 &random, DType type, const Shape &shape)
+{
+    std::uniform_int_distribution<int> codes(0, 255);
+    Bytes bytes(static_cast<std::size_t>(*shape.elementCount()));
+    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(codes(random)); });
+    return Tensor::owning(type, shape, std::move(bytes));
+}
+
+/// So large that weights are below 1 / root of the depth, which keeps errors of a step from growing.
+Tensor randomScales(std::mt19937 &random, const Shape &shape, std::int64_t depth)
+{
+    const Tensor reals
+        = randomTensor(random, DType::F32, shape, std::max<std::int64_t>(depth, 1) * 255 * 255);
+    Bytes bytes(reals.bytes().begin(), reals.bytes().end());
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof(float)) {
+        float scale = 0;
+        std::memcpy(&scale, bytes.data() + i, sizeof scale);
+        scale = std::abs(scale) + 1e-5F;
+        std::memcpy(bytes.data() + i, &scale, sizeof scale);
+    }
+    return Tensor::owning(DType::F32, shape, std::move(bytes));
 }
 
 Tensor lengthsOf(const std::vector<std::int32_t> &lengths)
@@ -99,7 +124,15 @@ std::vector<Function> defaultFunctions(Recurrence::Cell cell)
                                          : std::vector<Function>{{Kind::Sigmoid}, {Kind::Tanh}, {Kind::Tanh}};
 }
 
-RecurrentCase caseOf(Recurrence op, const Sizes &sizes, DType type, bool areConstants = true)
+/// Of weights that are codes: their type, and whether each column has a scale.
+struct Codes
+{
+    DType type = DType::I8;
+    bool byColumn = false;
+};
+
+RecurrentCase caseOf(Recurrence op, const Sizes &sizes, DType type, bool areConstants = true,
+                     const Codes &codes = {})
 {
     std::mt19937 random(5);
     if (op.functions.empty())
@@ -115,8 +148,9 @@ RecurrentCase caseOf(Recurrence op, const Sizes &sizes, DType type, bool areCons
     const auto add = [&](const Shape &shape) { made.add(randomTensor(random, type, shape)); };
     add(op.batchFirst ? Shape{sizes.batch, sizes.steps, sizes.features}
                       : Shape{sizes.steps, sizes.batch, sizes.features});
-    made.add(randomTensor(random, type, {d, rows, sizes.features}, sizes.features));
-    made.add(randomTensor(random, type, {d, rows, sizes.hidden}, sizes.hidden));
+    for (const std::int64_t depth : {sizes.features, sizes.hidden})
+        made.add(op.hasCodes ? randomCodes(random, codes.type, {d, depth, rows})
+                             : randomTensor(random, type, {d, rows, depth}, depth));
     if (op.hasBias)
         add(Shape{d, 2 * rows});
     if (op.hasLengths) { // one of no step, one that is longer than there are steps
@@ -131,6 +165,13 @@ RecurrentCase caseOf(Recurrence op, const Sizes &sizes, DType type, bool areCons
         add(state);
     if (op.hasPeepholes)
         add(Shape{d, 3 * sizes.hidden});
+    for (const std::int64_t depth : {sizes.features, sizes.hidden}) {
+        if (!op.hasCodes)
+            break;
+        const Shape each = codes.byColumn ? Shape{d, rows} : Shape{d};
+        made.add(randomScales(random, each, depth));
+        made.add(randomCodes(random, codes.type, each));
+    }
     made.give(type,
               op.batchFirst ? Shape{sizes.batch, sizes.steps, d, sizes.hidden}
                             : Shape{sizes.steps, d, sizes.batch, sizes.hidden});
@@ -313,6 +354,13 @@ private Q_SLOTS:
     void weightsMayBeComputed();
     void whatIsNoNumberStays();
     void valuesDependOnNoNeighbour();
+    void layersOnCodesAreAsDefined_data();
+    void layersOnCodesAreAsDefined();
+    void layersOnCodesOfEverySize();
+    void productsOfCodesAreExact();
+    void codesOfValuesAreThoseOfTheDefinition();
+    void decodedWeightsCostNoStep_data();
+    void decodedWeightsCostNoStep();
     void fusedLayersAreAsDefined_data();
     void fusedLayersAreAsDefined();
     void whatIsNotComputedHereIsRefused();
@@ -573,6 +621,178 @@ void RecurrenceTest::valuesDependOnNoNeighbour()
     }
 }
 
+void RecurrenceTest::layersOnCodesAreAsDefined_data()
+{
+    QTest::addColumn<int>("direction");
+    QTest::addColumn<int>("variant");
+    QTest::addColumn<int>("type");
+    QTest::addColumn<bool>("byColumn");
+    QTest::addColumn<bool>("areConstants");
+    for (const auto &[direction, directionName] : kDirections)
+        for (std::size_t k = 0; k < kVariants.size(); ++k)
+            for (const DType type : {DType::I8, DType::U8})
+                for (const bool byColumn : {false, true})
+                    for (const bool areConstants : {false, true})
+                        QTest::addRow("%s %s %s%s%s", directionName, kVariants[k].name,
+                                      std::string(tensor::nameOf(type)).c_str(), byColumn ? " columns" : "",
+                                      areConstants ? "" : " computed")
+                            << static_cast<int>(direction) << static_cast<int>(k) << static_cast<int>(type)
+                            << byColumn << areConstants;
+}
+
+void RecurrenceTest::layersOnCodesAreAsDefined()
+{
+    QFETCH(const int, direction);
+    QFETCH(const int, variant);
+    QFETCH(const int, type);
+    QFETCH(const bool, byColumn);
+    QFETCH(const bool, areConstants);
+    Recurrence op;
+    op.cell = Recurrence::Cell::Lstm;
+    op.direction = static_cast<Recurrence::Direction>(direction);
+    kVariants[static_cast<std::size_t>(variant)].change(op);
+    op.hasCodes = true;
+    op.batchFirst = op.linearBeforeReset = false; // which there is not
+    const RecurrentCase one = caseOf(op, {}, DType::F32, areConstants, {static_cast<DType>(type), byColumn});
+    QVERIFY2(kernelOf(one)->name().ends_with("own lstm on codes"), kernelOf(one)->name().c_str());
+    check(one);
+}
+
+void RecurrenceTest::layersOnCodesOfEverySize()
+{
+    const Sizes sizes[] = {{1, 1, 1, 1},   {0, 2, 3, 5},  {3, 0, 3, 5},    {2, 3, 0, 5},    {40, 1, 8, 16},
+                           {33, 2, 5, 17}, {9, 7, 16, 4}, {4, 13, 40, 33}, {130, 1, 3, 64}, {2, 5, 129, 96}};
+    Recurrence op;
+    op.cell = Recurrence::Cell::Lstm;
+    op.direction = Recurrence::Direction::Both;
+    op.hasBias = op.hasHidden = op.hasCodes = true;
+    for (const Sizes &size : sizes)
+        check(caseOf(op, size, DType::F32, true, {DType::U8, true}));
+}
+
+/// The largest sums that codes give, zeros beyond the depth, any number of rows.
+void RecurrenceTest::productsOfCodesAreExact()
+{
+    namespace onednn = backends::onednn;
+    std::mt19937 random(3);
+    for (const std::size_t depth : {1U, 3U, 4U, 63U, 1000U, 33000U})
+        for (const std::size_t rows : {1U, 2U, 5U, 6U, 7U, 13U}) {
+            if (depth > 1000 && rows > 2)
+                continue;
+            constexpr std::size_t kSize = 20; // of a gate: a vector and a part of one
+            const std::array<std::size_t, 3> gates{2, 0, 1};
+            constexpr std::size_t kColumns = 3 * 32;
+            Bytes codes(depth * 3 * kSize);
+            std::uniform_int_distribution<int> any(0, 255);
+            std::ranges::generate(codes, [&] { return static_cast<std::byte>(any(random)); });
+            for (std::size_t k = 0; k < depth; ++k) // one column of the least code alone
+                codes[k * 3 * kSize] = std::byte{0x80};
+            const onednn::GateColumns columns{codes.data(), true, 3 * kSize, kSize, depth, gates.data(), 3};
+            Bytes packed(onednn::packedCodeBytes(columns));
+            onednn::packCodes(columns, packed.data());
+            const std::size_t stride = (depth + 15) / 16 * 16;
+            std::vector<std::uint8_t> data(rows * stride);
+            std::vector<std::int32_t> rowSums(rows);
+            for (std::size_t r = 0; r < rows; ++r)
+                for (std::size_t k = 0; k < depth; ++k) {
+                    data[r * stride + k] = static_cast<std::uint8_t>(r == 0 ? 255 : any(random));
+                    rowSums[r] += data[r * stride + k];
+                }
+            std::vector<float> scales(kColumns, 0.5F);
+            std::vector<std::int32_t> zeros(kColumns);
+            std::ranges::generate(zeros, [&] { return any(random) - 128; });
+            zeros[32] = 127; // of that column, which is the second gate's first
+            const auto valueOf = [&](std::size_t r, std::size_t c) { // scales are 2 and a half
+                std::int64_t exact = 0;
+                for (std::size_t k = 0; k < depth; ++k) {
+                    const auto code
+                        = static_cast<std::int8_t>(codes[(k * 3 + gates[c / 32]) * kSize + c % 32]);
+                    exact += (std::int64_t{data[r * stride + k]} - 7) * (code - zeros[c]);
+                }
+                return static_cast<float>(exact) + 3;
+            };
+            for (const auto unit :
+                 {onednn::CodeUnit::Words, onednn::CodeUnit::Pairs, onednn::CodeUnit::Plain}) {
+                std::vector<std::vector<float>> results(rows, std::vector<float>(kColumns, 3));
+                std::vector<float *> sums;
+                for (auto &row : results)
+                    sums.push_back(row.data());
+                onednn::multiplyCodes(
+                    {packed.data(), depth, kColumns, scales.data(), zeros.data()},
+                    {data.data(), stride, rowSums.data(), sums.data(), rows, {2, 7}, nullptr}, unit);
+                for (std::size_t r = 0; r < rows; ++r)
+                    for (std::size_t c = 0; c < kColumns; ++c)
+                        QVERIFY2(c % 32 >= kSize
+                                     || std::abs(results[r][c] - valueOf(r, c))
+                                         <= std::abs(results[r][c]) * 1e-7F,
+                                 qPrintable(QStringLiteral("unit %1, depth %2, row %3, column %4")
+                                                .arg(static_cast<int>(unit))
+                                                .arg(depth)
+                                                .arg(r)
+                                                .arg(c)));
+            }
+        }
+}
+
+/// Source: ONNX operator DynamicQuantizeLinear.
+void RecurrenceTest::codesOfValuesAreThoseOfTheDefinition()
+{
+    namespace onednn = backends::onednn;
+    std::mt19937 random(8);
+    for (const std::size_t count : {1U, 5U, 16U, 31U, 200U})
+        for (const float size : {1e-20F, 1.0F, 3e30F})
+            for (const float shift : {-2.0F, 0.0F, 0.3F, 2.0F}) {
+                std::uniform_real_distribution<float> any(size * (shift - 1), size * (shift + 1));
+                std::vector<float> values(count);
+                std::ranges::generate(values, [&] { return any(random); });
+                float low = 0;
+                float high = 0;
+                onednn::widenRange(values.data(), count, low, high);
+                QCOMPARE(low, std::min(0.0F, std::ranges::min(values)));
+                QCOMPARE(high, std::max(0.0F, std::ranges::max(values)));
+                const onednn::DynamicCode code = onednn::dynamicCode(low, high);
+                QCOMPARE(code.scale, (high - low) / 255);
+                QCOMPARE(code.zero,
+                         static_cast<int>(std::nearbyint(std::clamp(-low / code.scale, 0.0F, 255.0F))));
+                const std::size_t room = (count + 15) / 16 * 16;
+                std::vector<std::uint8_t> codes(room, 77);
+                const std::int32_t sum = onednn::codeValues(values.data(), count, code, codes.data());
+                std::int32_t want = 0;
+                for (std::size_t i = 0; i < room; ++i) {
+                    const float each = i < count
+                        ? std::clamp(std::nearbyint(values[i] / code.scale) + static_cast<float>(code.zero),
+                                     0.0F, 255.0F)
+                        : 0.0F;
+                    QCOMPARE(static_cast<float>(codes[i]), each);
+                    want += codes[i];
+                }
+                QCOMPARE(sum, want);
+            }
+}
+
+void RecurrenceTest::decodedWeightsCostNoStep_data()
+{
+    QTest::addColumn<QString>("path");
+    for (const char *name : {"decoded_rnn", "decoded_gru", "decoded_lstm"})
+        QTest::newRow(name) << QStringLiteral(HALFTONE_TEST_DATA "/onnx_recurrent/") + name;
+}
+
+/// Weights that a file holds as codes behind DequantizeLinear become what the kernel reads once, when the plan is made.
+void RecurrenceTest::decodedWeightsCostNoStep()
+{
+    QFETCH(QString, path);
+    const auto loaded = io::loadModel((path + ".onnx").toStdString());
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    const auto typed = typedOf(loaded.value().model);
+    QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
+    const auto backend = backends::planningBackend("cpu", 1);
+    QVERIFY(backend.ok());
+    const auto made = backend.value()->plan(typed.value(), {});
+    QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
+    QCOMPARE(made.value()->steps().size(), std::size_t{1});
+    QVERIFY(made.value()->steps()[0].kernel.starts_with("own "));
+}
+
 void RecurrenceTest::fusedLayersAreAsDefined_data()
 {
     QTest::addColumn<int>("cell");
@@ -626,6 +846,10 @@ void RecurrenceTest::whatIsNotComputedHereIsRefused()
         QVERIFY(!refused.ok());
         QCOMPARE(refused.error().code, Errc::Unsupported);
     }
+    Recurrence deep; // whose sums could pass 32 bits
+    deep.cell = Recurrence::Cell::Lstm;
+    deep.hasCodes = true;
+    QVERIFY(!cpu->prepare(caseOf(deep, {1, 1, 33001, 1}, DType::F32).operation).ok());
     const auto refused = cpu->prepare(caseOf(Recurrence(), {}, DType::F64).operation);
     QVERIFY(!refused.ok());
     QCOMPARE(refused.error().code, Errc::Unsupported);
@@ -726,6 +950,8 @@ void RecurrenceTest::plansLeaveNoneToTheReference()
     for (const kernels::PlanStep &step : plan.steps()) {
         QVERIFY2(!step.kernel.starts_with("ref"), step.kernel.c_str());
         own += step.kernel.starts_with("own ") ? 1 : 0;
+        if (path.contains("/codes_"))
+            QVERIFY(step.dtype == DType::I8 || step.dtype == DType::U8);
     }
     QCOMPARE(own, 1);
     const auto arrays = io::readNpz((path + ".npz").toStdString());
