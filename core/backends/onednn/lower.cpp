@@ -85,13 +85,13 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
         &lowerCodedSums, &lowerCodeDynamically, &lowerCodedAverage, &lowerCodedMultiply);
     if (int8)
         return *int8;
-    const auto done = lowerFirst(
-        emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerPool,
-        &lowerBatchNorm, &lowerLayerNorm, &lowerRowNorm, &lowerRowAttention, &lowerRecurrence, &lowerRnn,
-        &lowerReduce, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast,
-        &lowerConcat, &lowerUpsample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
-        &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>, &lowerSameBytes<ops::ExpandDims>,
-        &lowerSameBytes<ops::InsertAxes>, &lowerSameBytes<ops::Squeeze>);
+    const auto done
+        = lowerFirst(emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerPool,
+                     &lowerBatchNorm, &lowerLayerNormalization, &lowerRowAttention, &lowerRecurrence,
+                     &lowerRnn, &lowerReduce, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary,
+                     &lowerJoin, &lowerCast, &lowerConcat, &lowerUpsample, &lowerAxes<ops::Transpose>,
+                     &lowerAxes<ops::SwapAxes>, &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>,
+                     &lowerSameBytes<ops::Unsqueeze>, &lowerSameBytes<ops::Squeeze>);
     if (done)
         return *done;
     const tensor::DType data

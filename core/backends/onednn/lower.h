@@ -21,8 +21,8 @@ Dims productDims(const tensor::Shape &data, bool flatten);
 Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product);
 Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool);
 Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm);
-Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm);
-Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const ops::RowNorm &norm);
+Result<void> lowerLayerNormalization(Emitter &emitter, const plan::PlanNode &node,
+                                     const ops::LayerNormalization &norm);
 Result<void> lowerRowAttention(Emitter &emitter, const plan::PlanNode &node,
                                const ops::RowAttention &attention);
 /// By a kernel of our own (lower_recurrence.cpp).
@@ -34,7 +34,7 @@ Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const op
 Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
                                     const ops::SoftmaxActivation &softmax);
 Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops::Binary &binary);
-Result<void> lowerAddN(Emitter &emitter, const plan::PlanNode &node, const ops::AddN &sum);
+Result<void> lowerJoin(Emitter &emitter, const plan::PlanNode &node, const ops::Join &join);
 Result<void> lowerCast(Emitter &emitter, const plan::PlanNode &node, const ops::Cast &cast);
 Result<void> lowerConcat(Emitter &emitter, const plan::PlanNode &node, const ops::Concat &concat);
 /// Operators on codes whose ranges are constants (lower_int8*.cpp).

@@ -267,7 +267,7 @@ void OneDnnBackendTest::rowsThatKeepTheirMeanAreDividedByTheirRoot()
     QFETCH(DType, type);
     const Shape shape{3, 7, 40};
     const std::vector<Tensor> inputs{integers(shape, type, -9, 12, 5), integers(Shape{40}, type, 1, 6, 3)};
-    const ops::RowNorm norm{.axis = -1, .epsilon = 0.5, .hasBeta = false, .centred = false};
+    const ops::LayerNormalization norm{.axis = -1, .epsilon = 0.5, .hasBeta = false, .centred = false};
     const Operation operation = operationOf(norm, inputs, shape, type);
     const Outcome own = run(*m_backend, operation, inputs);
     const Outcome defined = run(*m_definition, operation, inputs);
