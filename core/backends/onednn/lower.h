@@ -19,6 +19,7 @@ Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
 /// the last one alone.
 Dims productDims(const tensor::Shape &data, bool flatten);
 Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product);
+Result<void> lowerGemm(Emitter &emitter, const plan::PlanNode &node, const ops::Gemm &gemm);
 Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool);
 Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm);
 Result<void> lowerLayerNormalization(Emitter &emitter, const plan::PlanNode &node,
@@ -89,6 +90,7 @@ Result<void> lowerTranspose(Emitter &emitter, const plan::PlanNode &node, const 
 /// Where each axis of a transposition's result comes from; nothing for another operator.
 std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank);
 Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample);
+Result<void> lowerResample(Emitter &emitter, const plan::PlanNode &node, const ops::Resample &resample);
 
 /// oneDNN's post-operations of a node and the memory that they read.
 struct PostOps
