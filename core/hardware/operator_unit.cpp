@@ -78,7 +78,7 @@ std::optional<Unit> unitOfStruct(const T &op, const ops::Operator &whole)
         return Unit::Reduction;
     else if constexpr (kIsAmong<T, Moments>)
         return Unit::Normalization;
-    else if constexpr (kIsAmong<T, AddN>)
+    else if constexpr (kIsAmong<T, Join>)
         return Unit::Elementwise;
     else
         return unitOfClass(whole);

@@ -189,8 +189,8 @@ private:
             return shapeNumbers(*shape, m_graph.inputs(id)[0]);
         if (inputs.empty()
             || !std::ranges::all_of(inputs, [](const Numbers *input) { return input != nullptr; }))
-            return op.is<ops::StridedSlice>() && !inputs.empty() && inputs[0] != nullptr
-                ? sliced(op.as<ops::StridedSlice>(), *inputs[0])
+            return op.is<ops::Slice>() && !inputs.empty() && inputs[0] != nullptr
+                ? sliced(op.as<ops::Slice>(), *inputs[0])
                 : std::nullopt;
         if (const auto *take = op.getIf<ops::Take>())
             return taken(*take, *inputs[0], *inputs[1]);
@@ -198,9 +198,9 @@ private:
             return joinedEnds(inputs);
         if (const auto *binary = op.getIf<ops::Binary>())
             return combined(binary->kind, *inputs[0], *inputs[1]);
-        if (const auto *slice = op.getIf<ops::StridedSlice>())
+        if (const auto *slice = op.getIf<ops::Slice>())
             return sliced(*slice, *inputs[0]);
-        const bool isView = op.is<ops::InsertAxes>() || op.is<ops::Squeeze>() || op.is<ops::Reshape>();
+        const bool isView = op.is<ops::Unsqueeze>() || op.is<ops::Squeeze>() || op.is<ops::Reshape>();
         const Shape &result = m_shapes.byNode[id].front();
         if (isView && result.hasRank() && result.rank() <= 1)
             return Numbers{inputs[0]->values, result.rank() == 0, inputs[0]->isWhole};
@@ -281,17 +281,17 @@ private:
         return numbers;
     }
 
-    static std::optional<Numbers> sliced(const ops::StridedSlice &op, const Numbers &data)
+    static std::optional<Numbers> sliced(const ops::Slice &op, const Numbers &data)
     {
         if (op.begin.size() != 1 || op.end.size() != 1 || data.isScalar
-            || (!op.step.empty() && op.step[0] != 1))
+            || (!op.step.empty() && op.step[0].value_or(1) != 1))
             return std::nullopt;
         const auto count = static_cast<std::int64_t>(data.values.size());
         const auto place = [count](std::int64_t at) {
             return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
         };
-        const std::int64_t begin = place(op.begin[0]);
-        const std::int64_t end = std::max(begin, place(op.end[0]));
+        const std::int64_t begin = place(op.begin[0].value_or(0));
+        const std::int64_t end = std::max(begin, place(op.end[0].value_or(count)));
         return Numbers{{data.values.begin() + begin, data.values.begin() + end}, false, data.isWhole};
     }
 

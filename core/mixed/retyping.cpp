@@ -29,7 +29,7 @@ Moves movesOf(const ops::Operator &op)
     return ops::visit(
         []<class T>(const T &) {
             constexpr bool kKeepsAll
-                = kIsAmong<T, ops::Unary, ops::Reshape, ops::Flatten, ops::ExpandDims, ops::Squeeze,
+                = kIsAmong<T, ops::Unary, ops::Reshape, ops::Flatten, ops::Unsqueeze, ops::Squeeze,
                            ops::Transpose, ops::SwapAxes, ops::Reverse, ops::ReshapeLike, ops::DepthToSpace,
                            ops::SpaceToDepth, ops::Concat, ops::Stack, ops::Split>;
             return kKeepsAll ? Moves::All : Moves::Some;

@@ -98,21 +98,20 @@ Class classOfStruct(const T &op)
         return classOf(op.kind);
     else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm>)
         return TvmClass::Always;
-    else if constexpr (kIsAmong<T, AdaptiveAveragePool, LayerNorm, L2Normalization, SoftmaxActivation,
-                                SoftmaxOutput, SoftmaxCrossEntropy, Moments, LpNorm, Range, RangeLike>)
+    else if constexpr (kIsAmong<T, AdaptiveAveragePool, LpNormalization, SoftmaxActivation, SoftmaxOutput,
+                                SoftmaxCrossEntropy, Moments, Range, RangeLike>)
         return TvmClass::Never;
     else if constexpr (kIsAmong<T, Pad, Flatten, Concat, Stack, Split, Squeeze, Transpose, SwapAxes,
-                                ExpandDims, InsertAxes, Reshape, ReshapeLike, BroadcastTo, BroadcastAxes,
-                                BroadcastLike, Expand, Slice, StridedSlice, SliceAxis, SliceLike, Take,
-                                Embedding, NonZero, Where, Tile, Repeat, ScatterNd, ScatterElements,
-                                ScatterTuples, Fill, DepthToSpace, Cast, MultiCast, BatchNorm, ShapeOf,
-                                ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample, Upsample, AddN>)
-        return TvmClass::Follow; // a sum of many as one of two
-    else if constexpr (kIsAmong<T, RowNorm>)
+                                Unsqueeze, Reshape, ReshapeLike, BroadcastAxes, BroadcastLike, Expand, Slice,
+                                SliceLike, Take, Embedding, NonZero, Where, Tile, Repeat, ScatterNd,
+                                ScatterElements, ScatterTuples, Fill, DepthToSpace, Cast, MultiCast,
+                                BatchNorm, ShapeOf, ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample,
+                                Upsample>)
+        return TvmClass::Follow;
+    else if constexpr (kIsAmong<T, LayerNormalization>)
         return op.centred ? Class(TvmClass::Never) : std::nullopt;
     else if constexpr (kIsAmong<T, Join>)
-        return op.kind == Join::Kind::Maximum || op.kind == Join::Kind::Minimum ? Class(TvmClass::Follow)
-                                                                                : std::nullopt;
+        return op.kind == Join::Kind::Mean ? std::nullopt : Class(TvmClass::Follow); // many as two by two
     else
         return std::nullopt;
 }

@@ -114,9 +114,9 @@ Class classOf(const T &op)
                                 DeformableConv, ColumnKronecker, FusedProduct, Recurrence, Attention, Einsum,
                                 CodedConv, CodedMatMul, CodedChain, CodedSums, RowAttention>)
         return Class::MatrixProduct;
-    else if constexpr (kIsAmong<T, BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
-                                Softmax, SoftmaxActivation, Moments, BatchNormRelu, RowNorm,
-                                BatchNormTraining, MeanVarianceNorm, LpNorm>)
+    else if constexpr (kIsAmong<T, BatchNorm, LayerNormalization, GroupNorm, InstanceNorm, LpNormalization,
+                                Lrn, Softmax, SoftmaxActivation, Moments, BatchNormRelu, BatchNormTraining,
+                                MeanVarianceNorm>)
         return Class::Normalisation;
     else if constexpr (kIsAmong<T, SoftmaxOutput, RegressionOutput, LossOutput, SoftmaxCrossEntropy, SmoothL1,
                                 BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou, BoxDecode, BoxEncode,
@@ -124,18 +124,20 @@ Class classOf(const T &op)
                                 SparsityPenalty>)
         return Class::LossOrBox;
     else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike,
-                                BoxMatch, NonZero, IsInfinite, OneHotValues, IndexArray, FlatIndex, Histogram,
-                                AllFinite, Multinomial, Linspace, TreeEnsemble, GramCounts>)
+                                BoxMatch, NonZero, IsInfinite, IndexArray, FlatIndex, Histogram, AllFinite,
+                                Multinomial, Linspace, TreeEnsemble, GramCounts>)
         return Class::Comparison;
     else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool,
                                 PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,
                                 Random, RandomSample, Quantize, Requantize, Dequantize, Curve, ClipBetween,
-                                Join, Resample, GridLookup, RegionAlign, RotaryEmbedding, CodeLinear,
-                                DecodeLinear, CodeDynamically, CodedMultiply>)
+                                Resample, GridLookup, RegionAlign, RotaryEmbedding, CodeLinear, DecodeLinear,
+                                CodeDynamically, CodedMultiply>)
         return Class::ElementwiseSafe;
-    else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum,
+    else if constexpr (kIsAmong<T, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum,
                                 ColumnsToImage, AxisFourier, FrameFourier, CodedAverage>)
         return Class::Reduction;
+    else if constexpr (kIsAmong<T, Join>) // casts do not move past sums of one shape
+        return op.kind == Join::Kind::Sum && !op.broadcast ? Class::Reduction : Class::ElementwiseSafe;
     else if constexpr (kIsAmong<T, Quadratic, Density, SupportVectors>)
         return Class::RangeSensitive;
     else if constexpr (kIsAmong<T, ControlFlow>)

@@ -44,12 +44,13 @@ struct Activation
     bool operator==(const Activation &) const = default;
 };
 
-/// Activations with a slope. PRelu has a second input, the slopes: one, or one a channel (axis 1), or any shape that
+/// Activations with a slope. Selu is scale · (x > 0 ? x : slope · (e^x - 1)). PRelu has a second input, the slopes: one, or one a channel (axis 1), or any shape that
 /// stretches to the data's.
 struct LeakyRelu
 {
     enum class Kind : std::uint8_t { Leaky, PRelu, Elu, Selu, Gelu, RandomRelu } kind = Kind::Leaky;
-    double slope = 0.25; ///< Leaky, Elu
+    double slope = 0.25; ///< Leaky, Elu, Selu
+    double scale = 1; ///< Selu
     double lowerBound = 0.125; ///< RandomRelu
     double upperBound = 0.334; ///< RandomRelu
     bool stretches = false; ///< PRelu: the slopes stretch as those of Binary do
@@ -91,13 +92,12 @@ struct ScalarBinary
 struct Curve
 {
     enum class Kind : std::uint8_t {
-        Selu, ///< beta · (x > 0 ? x : alpha · (e^x - 1))
         Celu, ///< max(0, x) + min(0, alpha · (e^(x / alpha) - 1))
         ThresholdedRelu, ///< x > alpha ? x : 0
         Shrink, ///< x < -alpha ? x + beta : x > alpha ? x - beta : 0
         Swish, ///< x · sigmoid(alpha · x)
     } kind
-        = Kind::Selu;
+        = Kind::Celu;
     double alpha = 1;
     double beta = 1;
 
@@ -122,11 +122,12 @@ struct ClipBetween
     bool operator==(const ClipBetween &) const = default;
 };
 
-/// All inputs joined, which stretch as those of Binary do.
+/// All inputs joined.
 struct Join
 {
     enum class Kind : std::uint8_t { Maximum, Minimum, Sum, Mean } kind = Kind::Sum;
     std::int64_t inputs = 0;
+    bool broadcast = false; ///< they stretch as those of Binary do; otherwise they have one shape
 
     bool operator==(const Join &) const = default;
 };
@@ -154,14 +155,6 @@ struct SmoothL1
     std::optional<double> sigma{}; ///< 1 when not given
 
     bool operator==(const SmoothL1 &) const = default;
-};
-
-/// Sum of all inputs, which have one shape.
-struct AddN
-{
-    std::int64_t inputs = 0;
-
-    bool operator==(const AddN &) const = default;
 };
 
 /// Inputs: condition, value where it is not 0, value where it is. The condition has their shape, or is a

@@ -34,7 +34,7 @@ struct SliceAssign
     bool operator==(const SliceAssign &) const = default;
 };
 
-/// Input 0 with elements replaced by input 1's, at the places that input 2 lists as GatherNd does.
+/// Input 0 with elements replaced by input 1's, at the places that input 2 lists as GatherND does by rows.
 struct ScatterAssign
 {
     Dims shape{}; ///< of input 0
@@ -91,16 +91,16 @@ struct CumulativeSum
     bool operator==(const CumulativeSum &) const = default;
 };
 
-/// Ones on a diagonal.
-struct Eye
+/// Ones on a diagonal of a matrix of the input's shape, or, without inputs, of a written one.
+struct EyeLike
 {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0; ///< 0: as rows
     std::int64_t offset = 0;
-    DType dtype = DType::F32;
-    std::string device{};
+    bool hasInput = true;
+    std::int64_t rows = 0; ///< not hasInput
+    std::int64_t columns = 0; ///< not hasInput; 0: as rows
+    DType dtype = DType::F32; ///< not hasInput
 
-    bool operator==(const Eye &) const = default;
+    bool operator==(const EyeLike &) const = default;
 };
 
 /// `count` numbers at even distances from start to stop.
@@ -111,7 +111,6 @@ struct Linspace
     std::int64_t count = 0;
     bool endpoint = true; ///< stop is the last of them, otherwise the one that would follow
     DType dtype = DType::F32;
-    std::string device{};
 
     bool operator==(const Linspace &) const = default;
 };

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 
 /// Operators that put elements elsewhere without computing with them. Negative axes count from the end.
@@ -63,19 +62,12 @@ struct Flatten
     bool operator==(const Flatten &) const = default;
 };
 
-struct ExpandDims
-{
-    std::int64_t axis = 0;
-
-    bool operator==(const ExpandDims &) const = default;
-};
-
-/// Several axes of 1 at once, numbered as in the result.
-struct InsertAxes
+/// Axes of 1, numbered as in the result.
+struct Unsqueeze
 {
     Dims axes{};
 
-    bool operator==(const InsertAxes &) const = default;
+    bool operator==(const Unsqueeze &) const = default;
 };
 
 struct Squeeze
@@ -101,34 +93,19 @@ struct SwapAxes
     bool operator==(const SwapAxes &) const = default;
 };
 
-/// Python's slices for the leading axes; an empty step is all 1.
+/// Python's slices of some axes: ends beyond the extent are cut to it.
 struct Slice
 {
+    std::optional<Dims> axes{}; ///< nothing: the leading ones
     OptionalDims begin{};
     OptionalDims end{};
-    OptionalDims step{};
+    OptionalDims step{}; ///< empty: all 1
+    /// Of one axis with a step of 1: ends beyond the extent and slices of nothing are errors.
+    bool isInside = false;
+    /// Backwards, a begin before the first element is the first element, as ONNX has it; Python takes nothing then.
+    bool beginsInside = false;
 
     bool operator==(const Slice &) const = default;
-};
-
-/// Python's slices of some axes: ends beyond the extent are cut to it, and backwards a begin before the first element is the first.
-struct StridedSlice
-{
-    std::optional<Dims> axes{}; ///< nothing: the leading ones
-    Dims begin{};
-    Dims end{};
-    Dims step{}; ///< empty: all 1
-
-    bool operator==(const StridedSlice &) const = default;
-};
-
-struct SliceAxis
-{
-    std::int64_t axis = 0;
-    std::int64_t begin = 0;
-    std::optional<std::int64_t> end{};
-
-    bool operator==(const SliceAxis &) const = default;
 };
 
 /// Cuts input 0 to input 1's extents on `axes` (empty: all, the ranks are equal).
@@ -175,15 +152,10 @@ struct Reverse
 struct Expand
 {
     Dims shape{};
+    /// Only the input stretches, to a shape of its rank, in which 0 keeps the input's dimension.
+    bool keepsRank = false;
 
     bool operator==(const Expand &) const = default;
-};
-
-struct BroadcastTo
-{
-    Dims shape{}; ///< 0 keeps the input's dimension
-
-    bool operator==(const BroadcastTo &) const = default;
 };
 
 struct BroadcastAxes
@@ -247,12 +219,6 @@ struct Take
     bool operator==(const Take &) const = default;
 };
 
-/// Inputs: data, indices (leading axis: one row for each indexed axis).
-struct GatherNd
-{
-    bool operator==(const GatherNd &) const = default;
-};
-
 struct ScatterNd
 {
     Dims shape{};
@@ -276,10 +242,14 @@ struct BatchTake
     bool operator==(const BatchTake &) const = default;
 };
 
+/// A new axis of `depth`, `on` where the index says, `off` elsewhere. Inputs: indices[, depth, values (off, on)].
 struct OneHot
 {
+    std::int64_t axis = -1; ///< in the result
     std::int64_t depth = 0;
-    double on = 1;
+    bool hasValues
+        = false; ///< the inputs are there, and negative indices count from the end; otherwise these are off everywhere
+    double on = 1; ///< not hasValues
     double off = 0;
     DType dtype = DType::F32;
 
@@ -327,7 +297,6 @@ struct Fill
     Dims shape{}; ///< -1: unknown
     double value = 0; ///< Kind::Value
     DType dtype = DType::F32;
-    std::string device{}; ///< as the format wrote it
 
     bool operator==(const Fill &) const = default;
 };
@@ -342,7 +311,6 @@ struct Range
     std::int64_t repeat = 1;
     bool inferLength = false; ///< as long as the consumer asks
     DType dtype = DType::F32;
-    std::string device{};
 
     bool operator==(const Range &) const = default;
 };
@@ -354,7 +322,6 @@ struct RangeLike
     double step = 1;
     std::int64_t repeat = 1;
     std::optional<std::int64_t> axis{};
-    std::string device{};
 
     bool operator==(const RangeLike &) const = default;
 };

@@ -3,6 +3,7 @@
 #include "core/ops/op_types.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 /// Operators that divide by a statistic of their input.
@@ -25,14 +26,18 @@ struct BatchNorm
     bool operator==(const BatchNorm &) const = default;
 };
 
-/// Over one axis. Inputs: data, gamma, beta. Outputs: data, [mean, deviation].
-struct LayerNorm
+/// Over all axes from one on. Inputs: data, gamma[, beta], which stretch to these axes. Outputs: data, [mean, 1 / deviation].
+struct LayerNormalization
 {
     std::int64_t axis = -1;
     double epsilon = 1e-5;
-    bool outputStatistics = false;
+    bool hasBeta = true;
+    bool centred = true; ///< otherwise nothing is subtracted: divided by the root of the mean square
+    /// Over that axis alone, along which gamma and beta are vectors; the deviation itself is the third output.
+    bool oneAxis = false;
+    bool outputStatistics = false; ///< oneAxis: they are there to be read
 
-    bool operator==(const LayerNorm &) const = default;
+    bool operator==(const LayerNormalization &) const = default;
 };
 
 /// Over groups of channels and all spatial axes. Inputs: data, gamma, beta (one value a group, or a channel). Outputs:
@@ -55,24 +60,17 @@ struct InstanceNorm
     bool operator==(const InstanceNorm &) const = default;
 };
 
-/// Division by the square root of the sum of squares.
-struct L2Normalization
-{
-    enum class Over : std::uint8_t { Instance, Channel, Spatial } over = Over::Instance;
-    double epsilon = 1e-10;
-
-    bool operator==(const L2Normalization &) const = default;
-};
-
-/// Over all axes from one on. Inputs: data, gamma[, beta], which stretch to these axes. Outputs: data, [mean, 1 / deviation].
-struct RowNorm
+/// Division by a norm. Outputs: data, [norms].
+struct LpNormalization
 {
     std::int64_t axis = -1;
-    double epsilon = 1e-5;
-    bool hasBeta = true;
-    bool centred = true; ///< otherwise nothing is subtracted: divided by the root of the mean square
+    std::int64_t p = 2; ///< 1 or 2
+    bool toEnd = false; ///< over the axis, counted from the front, and all behind it together
+    /// Added to the sum under the root. Nothing: it is not, and elements whose norm is 0 become 0.
+    std::optional<double> epsilon{};
+    std::int64_t leastRank = 1; ///< of the data
 
-    bool operator==(const RowNorm &) const = default;
+    bool operator==(const LpNormalization &) const = default;
 };
 
 /// Batch normalisation by the batch's own statistics. Inputs: as BatchNorm. Outputs: data, [moving mean, moving variance],
@@ -91,15 +89,6 @@ struct MeanVarianceNorm
     Dims axes{};
 
     bool operator==(const MeanVarianceNorm &) const = default;
-};
-
-/// x / p-norm along an axis, 0 where the norm is.
-struct LpNorm
-{
-    std::int64_t axis = -1;
-    std::int64_t p = 2; ///< 1 or 2
-
-    bool operator==(const LpNorm &) const = default;
 };
 
 /// Local response normalisation across `size` neighbouring channels: x / (k + alpha / size · Σ x²)^beta.

@@ -29,11 +29,12 @@ struct GatherElements
 
 /// Slices of data at places which the last axis of the indices spells. Inputs: data, indices. The first `batchAxes` axes
 /// of both go together.
-struct GatherTuples
+struct GatherND
 {
     std::int64_t batchAxes = 0;
+    bool byRows = false; ///< the first axis of the indices spells them instead; no batch axes then
 
-    bool operator==(const GatherTuples &) const = default;
+    bool operator==(const GatherND &) const = default;
 };
 
 /// Data with elements of the updates written along an axis. Inputs: data, indices, updates in their shape.
@@ -109,15 +110,6 @@ struct NonZero
     bool operator==(const NonZero &) const = default;
 };
 
-/// OneHot along any axis. Inputs: indices, depth (in `depth`), (off, on). An index beyond the depth is off everywhere.
-struct OneHotValues
-{
-    std::int64_t axis = -1;
-    std::int64_t depth = 0;
-
-    bool operator==(const OneHotValues &) const = default;
-};
-
 /// The upper or lower triangle of the last two axes, 0 elsewhere.
 struct Triangle
 {
@@ -125,14 +117,6 @@ struct Triangle
     std::int64_t offset = 0; ///< of the diagonal that it begins with
 
     bool operator==(const Triangle &) const = default;
-};
-
-/// Ones on a diagonal, in the shape of the input, a matrix.
-struct EyeLike
-{
-    std::int64_t offset = 0;
-
-    bool operator==(const EyeLike &) const = default;
 };
 
 /// Cut or padded with zeros to extents, in equal parts on both sides, the odd one behind.

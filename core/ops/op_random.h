@@ -34,7 +34,6 @@ struct Random
     bool like = false; ///< in the shape of input 0
     std::optional<Dims> shape{}; ///< otherwise; a dimension below 0 is open
     DType dtype = DType::Unknown; ///< Unknown: float32, or int32 of Integer
-    std::string device{};
     std::optional<double> seed{}; ///< nothing: that of the node (kernels::seedOf())
 
     bool operator==(const Random &) const = default;

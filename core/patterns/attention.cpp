@@ -13,9 +13,8 @@ constexpr int kMostSteps = 8;
 bool isMovement(const ops::Operator &op)
 {
     return op.is<ops::Reshape>() || op.is<ops::Transpose>() || op.is<ops::SwapAxes>() || op.is<ops::Flatten>()
-        || op.is<ops::ExpandDims>() || op.is<ops::InsertAxes>() || op.is<ops::Squeeze>()
-        || op.is<ops::Expand>() || op.is<ops::Split>() || op.is<ops::Slice>() || op.is<ops::StridedSlice>()
-        || op.is<ops::SliceAxis>();
+        || op.is<ops::Unsqueeze>() || op.is<ops::Squeeze>() || op.is<ops::Expand>() || op.is<ops::Split>()
+        || op.is<ops::Slice>();
 }
 
 bool isProduct(const ops::Operator &op)

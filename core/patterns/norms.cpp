@@ -259,8 +259,8 @@ private:
         if (!m_unit.isClosed || axes == 0 || m_gamma == kNone || !stretches(m_gamma, axes)
             || (m_beta != kNone && !stretches(m_beta, axes)) || !readsOneForm())
             return;
-        m_unit.whole
-            = ops::RowNorm{-static_cast<std::int64_t>(axes), m_epsilon, m_beta != kNone, m_isCentred};
+        m_unit.whole = ops::LayerNormalization{-static_cast<std::int64_t>(axes), m_epsilon, m_beta != kNone,
+                                               m_isCentred};
         m_unit.inputs = {m_x, m_gamma};
         if (m_beta != kNone)
             m_unit.inputs.push_back(m_beta);

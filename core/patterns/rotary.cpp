@@ -24,21 +24,13 @@ bool joinsTwo(const Walk &walk, NodeIndex node)
         && (walk.op(node).is<ops::Concat>() || walk.op(node).is<ops::Stack>());
 }
 
-bool addsAxes(const ops::Operator &op)
-{
-    return op.is<ops::InsertAxes>() || op.is<ops::ExpandDims>();
-}
-
-/// Where a cut begins, where that is one number.
+/// Where a cut of one axis begins, or of the leading ones on the last of them.
 std::optional<std::int64_t> beginOf(const ops::Operator &op)
 {
-    if (const auto *slice = op.getIf<ops::StridedSlice>())
-        return slice->begin.size() == 1 ? std::optional(slice->begin[0]) : std::nullopt;
-    if (const auto *slice = op.getIf<ops::SliceAxis>())
-        return slice->begin;
-    if (const auto *slice = op.getIf<ops::Slice>())
-        return slice->begin.empty() ? std::nullopt : std::optional(slice->begin.back().value_or(0));
-    return std::nullopt;
+    const auto *slice = op.getIf<ops::Slice>();
+    if (slice == nullptr || slice->begin.empty() || (slice->axes && slice->begin.size() > 1))
+        return std::nullopt;
+    return slice->begin.back().value_or(0);
 }
 
 std::optional<CutPart> cutPart(const Walk &walk, ValueIndex value)
@@ -52,7 +44,7 @@ std::optional<CutPart> cutPart(const Walk &walk, ValueIndex value)
         cut.nodes.push_back(node);
         const ops::Operator &op = walk.op(node);
         value = walk.inputs(node)[0];
-        if (addsAxes(op) || op.is<ops::Squeeze>())
+        if (op.is<ops::Unsqueeze>() || op.is<ops::Squeeze>())
             continue;
         cut.whole = walk.root(value);
         if (op.is<ops::Split>()) {
@@ -137,7 +129,7 @@ private:
     NodeIndex beforeAxes(ValueIndex value)
     {
         NodeIndex node = m_walk.producer(m_walk.root(value));
-        if (node != kNone && addsAxes(m_walk.op(node))) {
+        if (node != kNone && m_walk.op(node).is<ops::Unsqueeze>()) {
             m_unit.nodes.push_back(node);
             node = m_walk.producer(m_walk.root(m_walk.inputs(node)[0]));
         }

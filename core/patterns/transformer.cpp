@@ -67,7 +67,7 @@ private:
     /// The nodes of the normalisation of `value` that `reader` is, or begins; none where it is no such.
     std::vector<NodeIndex> normWith(NodeIndex reader, ValueIndex value) const
     {
-        if (m_walk.op(reader).is<ops::LayerNorm>() || m_walk.op(reader).is<ops::RowNorm>())
+        if (m_walk.op(reader).is<ops::LayerNormalization>())
             return {reader};
         const bool reads = std::ranges::any_of(m_walk.inputs(reader),
                                                [&](ValueIndex input) { return m_walk.isSame(input, value); });

@@ -20,8 +20,7 @@ bool movesElements(const ops::Operator &op)
     if (const auto *upsample = op.getIf<ops::Upsample>())
         return upsample->kind == ops::Upsample::Kind::Nearest && upsample->inputs == 1;
     return op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::Transpose>() || op.is<ops::Squeeze>()
-        || op.is<ops::ExpandDims>() || op.is<ops::InsertAxes>() || op.is<ops::SwapAxes>()
-        || op.is<ops::Slice>() || op.is<ops::SliceAxis>() || op.is<ops::StridedSlice>()
+        || op.is<ops::Unsqueeze>() || op.is<ops::SwapAxes>() || op.is<ops::Slice>()
         || op.is<ops::DepthToSpace>() || op.is<ops::SpaceToDepth>();
 }
 

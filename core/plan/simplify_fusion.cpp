@@ -170,7 +170,7 @@ bool readsCodes(const PlanNode &node)
 /// Operators along rows, which compute in float32 and may write bfloat16 at once.
 bool normalisesRows(const ops::Operator &op)
 {
-    return op.is<ops::RowNorm>() || op.is<ops::LayerNorm>() || op.is<ops::Softmax>();
+    return op.is<ops::LayerNormalization>() || op.is<ops::Softmax>();
 }
 
 /// Operators whose kernels write another float type than they read, rounding once.

@@ -41,8 +41,7 @@ bool isIdentity(const PlanGraph &graph, const PlanNode &node)
 /// Operators whose result holds the input's bytes in the input's order.
 bool isView(const ops::Operator &op)
 {
-    return op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::ExpandDims>()
-        || op.is<ops::InsertAxes>() || op.is<ops::Squeeze>();
+    return op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::Unsqueeze>() || op.is<ops::Squeeze>();
 }
 
 /// In inference a SoftmaxOutput is a softmax, whatever its label.

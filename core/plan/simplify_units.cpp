@@ -52,7 +52,7 @@ bool isFusable(const PlanGraph &graph, const patterns::Unit &unit)
     const auto type = graph.desc(unit.output).dtype;
     if (!unit.whole || !tensor::isFloat(type))
         return false;
-    const bool isNorm = unit.whole->is<ops::LayerNorm>() || unit.whole->is<ops::RowNorm>();
+    const bool isNorm = unit.whole->is<ops::LayerNormalization>();
     const auto read = graph.desc(unit.inputs[0]).dtype;
     return read == type || (isNorm && read == tensor::DType::F32 && narrowsAtItsEnd(graph, unit));
 }

@@ -14,7 +14,7 @@ bool givesProbabilities(const ops::Operator &op)
 
 bool normalises(const ops::Operator &op)
 {
-    return op.is<ops::BatchNorm>() || op.is<ops::L2Normalization>() || op.is<ops::LpNorm>();
+    return op.is<ops::BatchNorm>() || op.is<ops::LpNormalization>();
 }
 
 } // namespace

@@ -63,12 +63,10 @@ std::int64_t leastExtent(const Shape &data, std::int64_t from, std::int64_t coun
 bool passesOn(const ops::Operator &op)
 {
     const auto *const unary = op.getIf<ops::Unary>();
-    return op.is<ops::Cast>() || op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::ExpandDims>()
-        || op.is<ops::InsertAxes>() || op.is<ops::Squeeze>() || op.is<ops::Transpose>()
-        || op.is<ops::SwapAxes>() || op.is<ops::Slice>() || op.is<ops::StridedSlice>()
-        || op.is<ops::SliceAxis>() || op.is<ops::Split>() || op.is<ops::Concat>() || op.is<ops::Stack>()
-        || op.is<ops::Tile>() || op.is<ops::Repeat>() || op.is<ops::Reverse>() || op.is<ops::BroadcastTo>()
-        || op.is<ops::Expand>() || op.is<ops::Dropout>()
+    return op.is<ops::Cast>() || op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::Unsqueeze>()
+        || op.is<ops::Squeeze>() || op.is<ops::Transpose>() || op.is<ops::SwapAxes>() || op.is<ops::Slice>()
+        || op.is<ops::Split>() || op.is<ops::Concat>() || op.is<ops::Stack>() || op.is<ops::Tile>()
+        || op.is<ops::Repeat>() || op.is<ops::Reverse>() || op.is<ops::Expand>() || op.is<ops::Dropout>()
         || (unary != nullptr && unary->kind == ops::UnaryKind::Identity);
 }
 
@@ -126,12 +124,11 @@ private:
             range.narrow(0, extentOf(data, gather->axis) - 1);
         else if (const auto *scatter = op.getIf<ops::ScatterElements>(); scatter && k == 1)
             range.narrow(0, extentOf(data, scatter->axis) - 1);
-        else if (const auto *tuples = op.getIf<ops::GatherTuples>(); tuples && k == 1)
-            range.narrow(0, leastExtent(data, tuples->batchAxes, extentOf(indices, -1)) - 1);
+        else if (const auto *tuples = op.getIf<ops::GatherND>(); tuples && k == 1)
+            range.narrow(
+                0, leastExtent(data, tuples->batchAxes, extentOf(indices, tuples->byRows ? 0 : -1)) - 1);
         else if (op.is<ops::ScatterTuples>() && k == 1)
             range.narrow(0, leastExtent(data, 0, extentOf(indices, -1)) - 1);
-        else if (op.is<ops::GatherNd>() && k == 1)
-            range.narrow(0, leastExtent(data, 0, extentOf(indices, 0)) - 1);
         else if (const auto *pick = op.getIf<ops::Pick>(); pick && k == 1)
             range.narrow(0, extentOf(data, pick->axis) - 1);
         else if (op.is<ops::BatchTake>() && k == 1)
@@ -142,10 +139,8 @@ private:
 
     void narrowByCount(const ops::Operator &op, NodeId reader, std::size_t k, LegalRange &range) const
     {
-        if (const auto *hot = op.getIf<ops::OneHot>(); hot && k == 0)
+        if (const auto *hot = op.getIf<ops::OneHot>(); hot && k == 0 && hot->depth > 0)
             range.narrow(0, hot->depth - 1);
-        else if (const auto *values = op.getIf<ops::OneHotValues>(); values && k == 0 && values->depth > 0)
-            range.narrow(0, values->depth - 1);
         else if (op.is<ops::RotaryEmbedding>() && k == 3)
             range.narrow(0, extentOf(shapeOf(reader, 1), 0) - 1);
         else if (op.is<ops::Sequence>()) // lengths: all steps

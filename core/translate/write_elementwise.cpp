@@ -281,7 +281,7 @@ Result<void> writeSmoothL1(NodeWriter &to, const ops::SmoothL1 &op)
     return {};
 }
 
-Result<void> writeAddN(NodeWriter &to, const ops::AddN &)
+Result<void> writeJoin(NodeWriter &to, const ops::Join &)
 {
     if (tensor::isFloat(to.outType())) {
         to.set(to.add("Sum", to.inputs()));
@@ -380,7 +380,7 @@ std::span<const WriterRow> elementwiseWriters()
         writes<ops::Clip, writeClip>(),
         writes<ops::HardSigmoid, writeHardSigmoid>(),
         writes<ops::SmoothL1, writeSmoothL1>(),
-        writes<ops::AddN, writeAddN>(),
+        writes<ops::Join, writeJoin>(),
         writes<ops::Where, writeWhere>(),
         writes<ops::Dropout, writeDropout>(),
         writes<ops::Cast, writeCast>(),

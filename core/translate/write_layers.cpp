@@ -75,7 +75,7 @@ Result<Value> alongAxis(NodeWriter &to, std::size_t input, std::int64_t axis, st
     return axes.empty() ? value : to.add("Unsqueeze", {value, to.integers("axes", axes)});
 }
 
-Result<void> writeLayerNorm(NodeWriter &to, const ops::LayerNorm &op)
+Result<void> writeLayerNormalization(NodeWriter &to, const ops::LayerNormalization &op)
 {
     HALFTONE_TRY(const std::int64_t axis, to.axis(op.axis));
     HALFTONE_TRY(const std::size_t rank, to.rank());
@@ -134,17 +134,16 @@ Result<void> writeGroupNorm(NodeWriter &to, const ops::GroupNorm &op)
     return {};
 }
 
-Result<void> writeL2Normalization(NodeWriter &to, const ops::L2Normalization &op)
+Result<void> writeLpNormalization(NodeWriter &to, const ops::LpNormalization &op)
 {
-    using Over = ops::L2Normalization::Over;
     HALFTONE_TRY(const std::size_t rank, to.rank());
     ops::Dims axes;
-    const std::size_t first = op.over == Over::Spatial ? 2 : 1;
-    const std::size_t end = op.over == Over::Channel ? 2 : rank;
-    for (std::size_t k = first; k < end; ++k)
-        axes.push_back(static_cast<std::int64_t>(k));
+    const std::int64_t end = op.toEnd ? static_cast<std::int64_t>(rank) : op.axis + 1;
+    for (std::int64_t axis = op.axis; axis < end; ++axis)
+        axes.push_back(axis);
     const Value sum = to.add("ReduceSumSquare", {to.in(), to.integers("axes", axes)});
-    const Value norm = to.add("Sqrt", {to.add("Add", {sum, to.number("epsilon", op.epsilon, to.type(0))})});
+    const Value norm
+        = to.add("Sqrt", {to.add("Add", {sum, to.number("epsilon", op.epsilon.value_or(0), to.type(0))})});
     to.set(to.add("Div", {to.in(), norm}));
     return {};
 }
@@ -255,10 +254,10 @@ std::span<const WriterRow> layerWriters()
 {
     static constexpr std::array kRows{
         writes<ops::BatchNorm, writeBatchNorm>(),
-        writes<ops::LayerNorm, writeLayerNorm>(),
+        writes<ops::LayerNormalization, writeLayerNormalization>(),
         writes<ops::InstanceNorm, writeInstanceNorm>(),
         writes<ops::GroupNorm, writeGroupNorm>(),
-        writes<ops::L2Normalization, writeL2Normalization>(),
+        writes<ops::LpNormalization, writeLpNormalization>(),
         writes<ops::Lrn, writeLrn>(),
         writes<ops::FullyConnected, writeFullyConnected>(),
         writes<ops::MatMul, writeMatMul>(),

@@ -106,15 +106,9 @@ Result<void> writeSlice(NodeWriter &to, const ops::Slice &op)
         begin.push_back(op.begin[k].value_or(isBackward ? kEnd : 0));
         end.push_back(k < op.end.size() && op.end[k] ? *op.end[k] : isBackward ? kBeforeBegin : kEnd);
     }
-    Dims axes(begin.size());
-    std::iota(axes.begin(), axes.end(), 0);
-    to.set(sliced(to, begin, end, axes, step));
-    return {};
-}
-
-Result<void> writeSliceAxis(NodeWriter &to, const ops::SliceAxis &op)
-{
-    to.set(sliced(to, {op.begin}, {op.end.value_or(kEnd)}, {op.axis}, {1}));
+    Dims leading(begin.size());
+    std::iota(leading.begin(), leading.end(), 0);
+    to.set(sliced(to, begin, end, op.axes.value_or(leading), step));
     return {};
 }
 
@@ -213,7 +207,7 @@ Value expanded(NodeWriter &to, Dims shape)
     return to.add("Expand", {to.in(), to.integers("shape", shape)});
 }
 
-Result<void> writeBroadcastTo(NodeWriter &to, const ops::BroadcastTo &op)
+Result<void> writeExpand(NodeWriter &to, const ops::Expand &op)
 {
     to.set(expanded(to, op.shape));
     return {};
@@ -263,13 +257,12 @@ std::span<const WriterRow> movementWriters()
         writes<ops::Transpose, writeTranspose>(),
         writes<ops::SwapAxes, writeSwapAxes>(),
         writes<ops::Slice, writeSlice>(),
-        writes<ops::SliceAxis, writeSliceAxis>(),
         writes<ops::SliceLike, writeSliceLike>(),
         writes<ops::Pad, writePad>(),
         writes<ops::Tile, writeTile>(),
         writes<ops::Repeat, writeRepeat>(),
         writes<ops::Reverse, writeReverse>(),
-        writes<ops::BroadcastTo, writeBroadcastTo>(),
+        writes<ops::Expand, writeExpand>(),
         writes<ops::BroadcastAxes, writeBroadcastAxes>(),
         writes<ops::BroadcastLike, writeBroadcastLike>(),
         writes<ops::DepthToSpace, writeDepthToSpace>(),

@@ -44,7 +44,7 @@ Result<void> writePick(NodeWriter &to, const ops::Pick &op)
 }
 
 /// The first axis of the indices tells the axes; here the last one does.
-Result<void> writeGatherNd(NodeWriter &to, const ops::GatherNd &)
+Result<void> writeGatherND(NodeWriter &to, const ops::GatherND &)
 {
     HALFTONE_TRY(const std::size_t rank, to.rank(1));
     ops::Dims axes;
@@ -117,7 +117,7 @@ std::span<const WriterRow> placeWriters()
 {
     static constexpr std::array kRows{
         writes<ops::Take, writeTake>(),         writes<ops::Pick, writePick>(),
-        writes<ops::GatherNd, writeGatherNd>(), writes<ops::OneHot, writeOneHot>(),
+        writes<ops::GatherND, writeGatherND>(), writes<ops::OneHot, writeOneHot>(),
         writes<ops::ShapeOf, writeShapeOf>(),   writes<ops::Fill, writeFill>(),
         writes<ops::Range, writeRange>(),
     };

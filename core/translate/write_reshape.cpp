@@ -217,9 +217,9 @@ Result<void> writeFlatten(NodeWriter &to, const ops::Flatten &op)
     return {};
 }
 
-Result<void> writeExpandDims(NodeWriter &to, const ops::ExpandDims &op)
+Result<void> writeUnsqueeze(NodeWriter &to, const ops::Unsqueeze &op)
 {
-    to.set(to.add("Unsqueeze", {to.in(), to.integers("axes", {op.axis})}));
+    to.set(to.add("Unsqueeze", {to.in(), to.integers("axes", op.axes)}));
     return {};
 }
 
@@ -275,7 +275,7 @@ std::span<const WriterRow> reshapeWriters()
 {
     static constexpr std::array kRows{
         writes<ops::Reshape, writeReshape>(),         writes<ops::Flatten, writeFlatten>(),
-        writes<ops::ExpandDims, writeExpandDims>(),   writes<ops::Squeeze, writeSqueeze>(),
+        writes<ops::Unsqueeze, writeUnsqueeze>(),     writes<ops::Squeeze, writeSqueeze>(),
         writes<ops::ReshapeLike, writeReshapeLike>(),
     };
     return kRows;

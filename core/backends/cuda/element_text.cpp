@@ -128,8 +128,7 @@ private:
         case Kind::Elu:
             return floats("$ > 0 ? $ : # * expm1($)", {op.slope});
         case Kind::Selu:
-            return floats("# * ($ > 0 ? $ : # * expm1($))",
-                          {1.0507009873554804934193349852946, 1.6732632423543772848170429916717});
+            return floats("# * ($ > 0 ? $ : # * expm1($))", {op.scale, op.slope});
         case Kind::Gelu:
             if (tensor::isHalf(m_type))
                 return floats("gelu_of($)");
@@ -168,8 +167,6 @@ private:
     {
         using Kind = ops::Curve::Kind;
         switch (op.kind) {
-        case Kind::Selu:
-            return floats("# * ($ > 0 ? $ : # * expm1($))", {op.beta, op.alpha});
         case Kind::Celu:
             return floats("$ > 0 || $ != $ ? $ : smaller(N(0), # * expm1($ / #))", {op.alpha, op.alpha});
         case Kind::ThresholdedRelu:
@@ -286,12 +283,6 @@ private:
         if (const auto *loss = op.getIf<ops::SmoothL1>()) {
             const double square = loss->sigma.value_or(1) * loss->sigma.value_or(1);
             return floats("fabs($) > # ? fabs($) - # : # * $ * $", {1 / square, 0.5 / square, 0.5 * square});
-        }
-        if (op.is<ops::AddN>() && m_isFloat) {
-            std::string text = m_arguments[0];
-            for (const std::string &next : m_arguments.subspan(1))
-                text += " + " + next;
-            return '(' + text + ')';
         }
         if (const auto *where = op.getIf<ops::Where>(); where && where->broadcast)
             return filled("$ != 0 ? @ : ~", m_arguments);

@@ -23,6 +23,15 @@ bool isElements(const plan::PlanGraph &graph, const PlanNode &node)
     return isElementwise(operationOf(graph, node));
 }
 
+/// A normalisation of rows that has a kernel: its factors have no more axes than its data.
+bool isRowNorm(const plan::PlanGraph &graph, const PlanNode &node)
+{
+    return node.op.is<ops::LayerNormalization>()
+        && std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](plan::ValueId input) {
+               return graph.desc(input).shape.rank() <= graph.desc(node.inputs[0]).shape.rank();
+           });
+}
+
 } // namespace
 
 kernels::Operation operationOf(const plan::PlanGraph &graph, const PlanNode &node)
@@ -80,7 +89,7 @@ bool Emitter::isWidening(const PlanNode &node) const
         return false;
     const PlanNode &reader = m_graph.nodes[m_uses.readers[node.outputs[0]][0]];
     const tensor::Shape &shape = m_graph.desc(node.outputs[0]).shape;
-    return reader.op.is<ops::LayerNorm>() && reader.post.empty() && reader.inputs[0] == node.outputs[0]
+    return isRowNorm(m_graph, reader) && reader.post.empty() && reader.inputs[0] == node.outputs[0]
         && shape.rank() >= 2 && shape.elementCount().value_or(0) > 0
         && shape.elementCount().value_or(0) <= kMostBlocks
         && std::none_of(reader.outputs.begin() + 1, reader.outputs.end(),

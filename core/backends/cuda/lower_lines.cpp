@@ -230,20 +230,22 @@ std::optional<Result<void>> lowerNorms(Emitter &emitter, const Dims &dims)
         std::fill(along.begin() + static_cast<std::ptrdiff_t>(axis), along.end(), true);
         return along;
     };
-    if (const auto *norm = node.op.getIf<ops::LayerNorm>()) {
-        const std::size_t axis = fromFront(norm->axis, dims.size());
+    const auto only = [&dims](std::size_t axis) {
         std::vector<bool> along(dims.size(), false);
         along[axis] = true;
-        return lowerNorm(emitter, std::move(along), {1, 2}, {}, norm->epsilon, alongAxis(dims, axis));
-    }
-    if (const auto *norm = node.op.getIf<ops::RowNorm>()) {
+        return along;
+    };
+    if (const auto *norm = node.op.getIf<ops::LayerNormalization>()) {
+        const std::size_t axis = fromFront(norm->axis, dims.size());
+        if (norm->oneAxis)
+            return lowerNorm(emitter, only(axis), {1, 2}, {}, norm->epsilon, alongAxis(dims, axis));
         std::vector<std::size_t> scales{1};
         if (norm->hasBeta)
             scales.push_back(2);
         LineNorm form;
         form.centred = norm->centred;
         form.hasBeta = norm->hasBeta;
-        return lowerNorm(emitter, from(fromFront(norm->axis, dims.size())), scales, form, norm->epsilon,
+        return lowerNorm(emitter, from(axis), scales, form, norm->epsilon,
                          [&dims](const View &view) -> std::optional<View> {
                              return view.dims.size() > dims.size() ? std::nullopt
                                                                    : std::optional(stretched(view, dims));
@@ -253,20 +255,15 @@ std::optional<Result<void>> lowerNorms(Emitter &emitter, const Dims &dims)
         return lowerNorm(emitter, from(2), {1, 2}, {}, norm->epsilon, alongAxis(dims, 1));
     if (const auto *norm = node.op.getIf<ops::GroupNorm>())
         return lowerGroupNorm(emitter, *norm);
-    if (const auto *norm = node.op.getIf<ops::L2Normalization>()) {
-        using Over = ops::L2Normalization::Over;
-        std::vector<bool> along = from(norm->over == Over::Spatial ? 2 : 1);
-        if (norm->over == Over::Channel)
-            along = [&] {
-                std::vector<bool> one(dims.size(), false);
-                one[1] = true;
-                return one;
-            }();
+    if (const auto *norm = node.op.getIf<ops::LpNormalization>(); norm && norm->p == 2) {
         const std::string number(numberName(emitter.graph().desc(node.inputs[0]).dtype));
-        return lowerNorm(
-            emitter, std::move(along), {},
-            {false, "1 / sqrt(square * count + " + literal(norm->epsilon, number) + ")", false, false}, 0,
-            alongAxis(dims, 0));
+        const std::string inverse = norm->epsilon
+            ? "1 / sqrt(square * count + " + literal(*norm->epsilon, number) + ")"
+            : "square == 0 ? 0 : 1 / sqrt(square * count)";
+        return lowerNorm(emitter,
+                         norm->toEnd ? from(static_cast<std::size_t>(norm->axis))
+                                     : only(fromFront(norm->axis, dims.size())),
+                         {}, {false, inverse, false, false}, 0, alongAxis(dims, 0));
     }
     return std::nullopt;
 }

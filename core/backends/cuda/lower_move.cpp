@@ -29,8 +29,8 @@ Result<void> lowerView(Emitter &emitter, const std::optional<View> &view, Buffer
 
 bool keepsElements(const ops::Operator &op)
 {
-    return op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::ExpandDims>()
-        || op.is<ops::InsertAxes>() || op.is<ops::Squeeze>() || op.is<ops::ReshapeLike>();
+    return op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::Unsqueeze>() || op.is<ops::Squeeze>()
+        || op.is<ops::ReshapeLike>();
 }
 
 /// Nothing moves where the elements lie in order.
@@ -159,13 +159,8 @@ std::vector<Cut> cutsOf(const ops::Operator &op, std::size_t rank)
     std::vector<Cut> cuts;
     if (const auto *slice = op.getIf<ops::Slice>()) {
         for (std::size_t k = 0; k < slice->begin.size(); ++k)
-            cuts.push_back({k, slice->begin[k], slice->step.empty() ? 1 : slice->step[k].value_or(1)});
-    } else if (const auto *strided = op.getIf<ops::StridedSlice>()) {
-        for (std::size_t k = 0; k < strided->begin.size(); ++k)
-            cuts.push_back({strided->axes ? fromFront((*strided->axes)[k], rank) : k, strided->begin[k],
-                            strided->step.empty() ? 1 : strided->step[k]});
-    } else if (const auto *axis = op.getIf<ops::SliceAxis>()) {
-        cuts.push_back({fromFront(axis->axis, rank), axis->begin, 1});
+            cuts.push_back({slice->axes ? fromFront((*slice->axes)[k], rank) : k, slice->begin[k],
+                            slice->step.empty() ? 1 : slice->step[k].value_or(1)});
     }
     return cuts;
 }
@@ -322,10 +317,9 @@ std::optional<Result<void>> lowerMove(Emitter &emitter)
         return lowerStack(emitter, *stack);
     if (const auto *split = op.getIf<ops::Split>())
         return lowerSplit(emitter, *split);
-    if (op.is<ops::Slice>() || op.is<ops::StridedSlice>() || op.is<ops::SliceAxis>() || op.is<ops::Reverse>()
-        || (op.is<ops::SliceLike>()))
+    if (op.is<ops::Slice>() || op.is<ops::Reverse>() || op.is<ops::SliceLike>())
         return lowerSlice(emitter);
-    if (op.is<ops::BroadcastTo>() || op.is<ops::Expand>() || op.is<ops::BroadcastAxes>())
+    if (op.is<ops::Expand>() || op.is<ops::BroadcastAxes>())
         return lowerStretch(emitter);
     if (const auto *depth = op.getIf<ops::DepthToSpace>())
         return lowerBlocks(emitter, depth->block, true, depth->depthFirst);

@@ -1,5 +1,6 @@
 #include "core/backends/onednn/lower.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace halftone::backends::onednn {
@@ -61,6 +62,18 @@ std::optional<Result<void>> lowerFirst(Emitter &emitter, const plan::PlanNode &n
     return done;
 }
 
+/// Division by the root of the last extent as one by a number.
+ops::Operator withRootOfWidth(const Emitter &emitter, const plan::PlanNode &node)
+{
+    const auto *unary = node.op.getIf<ops::Unary>();
+    if (unary == nullptr || unary->kind != ops::UnaryKind::DivideBySqrtDim)
+        return node.op;
+    const tensor::Shape &shape = emitter.desc(node.inputs[0]).shape;
+    const double width = shape.rank() == 0 ? 1 : static_cast<double>(shape[shape.rank() - 1]);
+    return ops::ScalarBinary{
+        .kind = ops::BinaryKind::Div, .scalar = std::sqrt(width), .scalarIsInteger = false};
+}
+
 } // namespace
 
 std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank)
@@ -86,17 +99,17 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
     if (int8)
         return *int8;
     const auto done = lowerFirst(
-        emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerPool,
-        &lowerBatchNorm, &lowerLayerNorm, &lowerRowNorm, &lowerRowAttention, &lowerRecurrence, &lowerRnn,
-        &lowerReduce, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast,
-        &lowerConcat, &lowerUpsample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
-        &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>, &lowerSameBytes<ops::ExpandDims>,
-        &lowerSameBytes<ops::InsertAxes>, &lowerSameBytes<ops::Squeeze>);
+        emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerGemm, &lowerPool,
+        &lowerBatchNorm, &lowerLayerNormalization, &lowerRowAttention, &lowerRecurrence, &lowerRnn,
+        &lowerReduce, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerJoin, &lowerCast,
+        &lowerConcat, &lowerUpsample, &lowerResample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
+        &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>, &lowerSameBytes<ops::Unsqueeze>,
+        &lowerSameBytes<ops::Squeeze>);
     if (done)
         return *done;
     const tensor::DType data
         = node.inputs.empty() ? tensor::DType::Unknown : emitter.desc(node.inputs[0]).dtype;
-    if (const auto eltwise = eltwiseOf(withScalarIn(data, node.op)))
+    if (const auto eltwise = eltwiseOf(withScalarIn(data, withRootOfWidth(emitter, node))))
         return lowerElementFunction(emitter, node, *eltwise);
     return unsupported("plan", "oneDNN has nothing for " + node.opName);
 }

@@ -19,10 +19,11 @@ Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
 /// the last one alone.
 Dims productDims(const tensor::Shape &data, bool flatten);
 Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product);
+Result<void> lowerGemm(Emitter &emitter, const plan::PlanNode &node, const ops::Gemm &gemm);
 Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool);
 Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm);
-Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm);
-Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const ops::RowNorm &norm);
+Result<void> lowerLayerNormalization(Emitter &emitter, const plan::PlanNode &node,
+                                     const ops::LayerNormalization &norm);
 Result<void> lowerRowAttention(Emitter &emitter, const plan::PlanNode &node,
                                const ops::RowAttention &attention);
 /// By a kernel of our own (lower_recurrence.cpp).
@@ -34,7 +35,7 @@ Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const op
 Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
                                     const ops::SoftmaxActivation &softmax);
 Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops::Binary &binary);
-Result<void> lowerAddN(Emitter &emitter, const plan::PlanNode &node, const ops::AddN &sum);
+Result<void> lowerJoin(Emitter &emitter, const plan::PlanNode &node, const ops::Join &join);
 Result<void> lowerCast(Emitter &emitter, const plan::PlanNode &node, const ops::Cast &cast);
 Result<void> lowerConcat(Emitter &emitter, const plan::PlanNode &node, const ops::Concat &concat);
 /// Operators on codes whose ranges are constants (lower_int8*.cpp).
@@ -89,6 +90,7 @@ Result<void> lowerTranspose(Emitter &emitter, const plan::PlanNode &node, const 
 /// Where each axis of a transposition's result comes from; nothing for another operator.
 std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank);
 Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample);
+Result<void> lowerResample(Emitter &emitter, const plan::PlanNode &node, const ops::Resample &resample);
 
 /// oneDNN's post-operations of a node and the memory that they read.
 struct PostOps

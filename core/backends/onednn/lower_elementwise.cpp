@@ -160,8 +160,13 @@ Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops
     return {};
 }
 
-Result<void> lowerAddN(Emitter &emitter, const plan::PlanNode &node, const ops::AddN &)
+Result<void> lowerJoin(Emitter &emitter, const plan::PlanNode &node, const ops::Join &join)
 {
+    if (join.kind != ops::Join::Kind::Sum)
+        return unsupported("plan", "oneDNN lacks " + node.opName + " of many tensors");
+    for (const plan::ValueId input : node.inputs)
+        if (emitter.desc(input).shape != emitter.desc(node.outputs[0]).shape)
+            return unsupported("plan", "a sum of many tensors that stretch");
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
     HALFTONE_TRY(const Place first, emitter.read(node.inputs[0]));
     if (formatOf(first.desc) == Format::Other)

@@ -237,4 +237,25 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
     return addProduct<dnnl::matmul>(emitter, node, post, descriptor, source, weights);
 }
 
+/// One of matrices is a product with a sum behind it. Plans have it so already (plan/simplify_units.cpp).
+Result<void> lowerGemm(Emitter &emitter, const plan::PlanNode &node, const ops::Gemm &gemm)
+{
+    const auto shapeOf
+        = [&](std::size_t k) -> const tensor::Shape & { return emitter.desc(node.inputs[k]).shape; };
+    if (gemm.alpha != 1 || (gemm.hasAddend && gemm.beta != 1) || !node.post.empty() || shapeOf(0).rank() != 2
+        || shapeOf(1).rank() != 2)
+        return unsupported("plan", "a product with factors, or of other than two matrices");
+    plan::PlanNode product = node;
+    product.op = ops::MatMul{ops::MatMul::Form::Batched, gemm.transposeA, gemm.transposeB};
+    product.inputs.resize(2);
+    if (gemm.hasAddend) {
+        const std::int64_t columns = emitter.desc(node.outputs[0]).shape[1];
+        const tensor::Shape &addend = shapeOf(2);
+        if (addend.rank() == 0 || addend[addend.rank() - 1] != columns || addend.elementCount() != columns)
+            return unsupported("plan", "an addend other than a row");
+        product.post.push_back({ops::Binary{ops::BinaryKind::Add, true}, node.inputs[2]});
+    }
+    return lowerMatMul(emitter, product, product.op.as<ops::MatMul>());
+}
+
 } // namespace halftone::backends::onednn

@@ -171,19 +171,12 @@ Result<void> divideRows(Emitter &emitter, const plan::PlanNode &node, std::size_
 
 } // namespace
 
-Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm)
-{
-    const auto rank = static_cast<std::int64_t>(emitter.desc(node.inputs[0]).shape.rank());
-    if (rank < 1 || (norm.axis < 0 ? norm.axis + rank : norm.axis) != rank - 1)
-        return unsupported("axis", std::to_string(norm.axis));
-    return normaliseRows(emitter, node, 1, norm.epsilon);
-}
-
-Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const ops::RowNorm &norm)
+Result<void> lowerLayerNormalization(Emitter &emitter, const plan::PlanNode &node,
+                                     const ops::LayerNormalization &norm)
 {
     const auto rank = static_cast<std::int64_t>(emitter.desc(node.inputs[0]).shape.rank());
     const std::int64_t first = norm.axis < 0 ? norm.axis + rank : norm.axis;
-    if (first < 0 || first >= rank)
+    if (first < 0 || first >= rank || (norm.oneAxis && first != rank - 1))
         return unsupported("axis", std::to_string(norm.axis));
     if (!norm.centred)
         return divideRows(emitter, node, static_cast<std::size_t>(rank - first), norm.epsilon);

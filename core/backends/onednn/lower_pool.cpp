@@ -1,7 +1,9 @@
 #include "core/backends/onednn/lower.h"
+#include "core/ops/resampled.h"
 #include "core/ops/window.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halftone::backends::onednn {
 
@@ -88,11 +90,33 @@ Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::
     return {};
 }
 
-Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample)
+namespace {
+
+/// Does each element of the result come of the one that lies below it, along spatial axes that grow by whole factors?
+bool repeatsPixels(const ops::Resample &op, const tensor::Shape &data, const tensor::Shape &result)
+{
+    using Places = ops::Resample::Places;
+    using Rounding = ops::Resample::Rounding;
+    const bool fromBelow = op.rounding == Rounding::Down
+        && (op.places == Places::Asymmetric || op.places == Places::HalfPixelNearest);
+    const bool fromMiddles = (op.rounding == Rounding::HalfDown || op.rounding == Rounding::HalfUp)
+        && (op.places == Places::HalfPixel || op.places == Places::HalfPixelSymmetric
+            || op.places == Places::HalfPixelOrZero);
+    if (op.mode != ops::Resample::Mode::Nearest || (!fromBelow && !fromMiddles) || data.rank() < 3
+        || data.rank() > 5)
+        return false;
+    const auto axes = ops::resampledAxes(op, data);
+    return axes.ok() && std::ranges::all_of(axes.value(), [&](const ops::ResampledAxis &one) {
+               return (one.axis >= 2 || one.scale == 1) && one.scale >= 1
+                   && one.scale == std::floor(one.scale)
+                   && static_cast<double>(data[one.axis]) * one.scale
+                   == static_cast<double>(result[one.axis]);
+           });
+}
+
+Result<void> repeatPixels(Emitter &emitter, const plan::PlanNode &node)
 {
     HALFTONE_TRY(const Type type, movedType(emitter, node.inputs[0]));
-    if (upsample.kind != ops::Upsample::Kind::Nearest || node.inputs.size() != 1)
-        return unsupported("sample_type", "other than nearest of one input");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
     dnnl::primitive_attr attributes = userScratchpad();
@@ -108,6 +132,22 @@ Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const o
         {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, emitter.write(node.outputs[0], descriptor.dst_desc())}},
         descriptor.scratchpad_desc());
     return {};
+}
+
+} // namespace
+
+Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample)
+{
+    return upsample.kind == ops::Upsample::Kind::Nearest && node.inputs.size() == 1
+        ? repeatPixels(emitter, node)
+        : unsupported("sample_type", "other than nearest of one input");
+}
+
+Result<void> lowerResample(Emitter &emitter, const plan::PlanNode &node, const ops::Resample &resample)
+{
+    return repeatsPixels(resample, emitter.desc(node.inputs[0]).shape, emitter.desc(node.outputs[0]).shape)
+        ? repeatPixels(emitter, node)
+        : unsupported("plan", "resizing other than by repeating pixels");
 }
 
 } // namespace halftone::backends::onednn

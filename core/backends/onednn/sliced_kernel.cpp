@@ -35,7 +35,7 @@ kernels::TensorDesc firstRows(const kernels::TensorDesc &desc, std::size_t rows)
 bool isByElement(const ops::Operator &op)
 {
     return op.is<ops::Unary>() || op.is<ops::Activation>() || op.is<ops::ScalarBinary>() || op.is<ops::Clip>()
-        || op.is<ops::Binary>() || op.is<ops::AddN>();
+        || op.is<ops::Binary>() || op.is<ops::Join>();
 }
 
 bool isByRow(const kernels::Operation &operation)

@@ -139,20 +139,7 @@ Result<void> compute(const ops::ScalarBinary &op, const Arrays<Real> &arrays)
     return {};
 }
 
-template <class Real>
-Result<void> compute(const ops::AddN &, const Arrays<Real> &arrays)
-{
-    const std::size_t elements = arrays.outCount(0);
-    std::fill_n(arrays.out[0], elements, Real(0));
-    for (const Real *input : arrays.in) {
-        for (std::size_t i = 0; i < elements; ++i)
-            arrays.out[0][i] += input[i];
-    }
-    return {};
-}
-
 HALFTONE_BOTH(Binary)
 HALFTONE_BOTH(ScalarBinary)
-HALFTONE_BOTH(AddN)
 
 } // namespace halftone::backends::reference

@@ -20,9 +20,6 @@ Result<void> compute(const ops::Curve &op, const Arrays<Real> &arrays)
         });
     };
     switch (op.kind) {
-    case Kind::Selu:
-        each([=](Real x) { return beta * (x > 0 ? x : alpha * std::expm1(x)); });
-        break;
     case Kind::Celu:
         each([=](Real x) { // a NaN stays
             return x > 0 ? x : std::isnan(x) ? x : std::min(Real(0), alpha * std::expm1(x / alpha));
@@ -82,8 +79,12 @@ template <class Number>
 Number together(ops::Join::Kind kind, Number a, Number b)
 {
     using Kind = ops::Join::Kind;
-    if (kind == Kind::Sum || kind == Kind::Mean)
-        return static_cast<Number>(a + b);
+    if (kind == Kind::Sum || kind == Kind::Mean) {
+        if constexpr (std::is_integral_v<Number>) // wraps around
+            return static_cast<Number>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+        else
+            return a + b;
+    }
     if constexpr (std::is_floating_point_v<Number>)
         if (std::isnan(a) || std::isnan(b))
             return std::isnan(a) ? a : b;

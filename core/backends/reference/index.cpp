@@ -65,29 +65,6 @@ Result<void> move(const ops::Take &op, const RawArrays &arrays)
     return takeLines(arrays, 0, view, where);
 }
 
-Result<void> move(const ops::GatherNd &, const RawArrays &arrays)
-{
-    const DimSpan data = arrays.inDims(0);
-    const auto axes = static_cast<std::size_t>(arrays.inDims(1)[0]);
-    const std::vector<std::int64_t> where = indices(arrays, 1);
-    const std::size_t places = axes == 0 ? 1 : where.size() / axes;
-    const std::vector<std::int64_t> strides = denseStrides(data);
-    const std::size_t run = extent(data, axes, data.size()) * arrays.elementSize();
-    for (std::size_t p = 0; p < places && run > 0; ++p) {
-        std::int64_t offset = 0;
-        for (std::size_t axis = 0; axis < axes; ++axis) {
-            const std::int64_t i = where[axis * places + p];
-            if (i < -data[axis] || i >= data[axis])
-                return badInput("input 1", "index " + std::to_string(i) + " on axis " + std::to_string(axis),
-                                "an index below " + std::to_string(data[axis]));
-            offset += (i < 0 ? i + data[axis] : i) * strides[axis];
-        }
-        std::memcpy(arrays.out[0] + p * run,
-                    arrays.in[0] + static_cast<std::size_t>(offset) * arrays.elementSize(), run);
-    }
-    return {};
-}
-
 Result<void> move(const ops::ScatterNd &, const RawArrays &arrays)
 {
     const DimSpan out = arrays.outDims(0);
@@ -171,23 +148,6 @@ Result<void> move(const ops::BatchTake &, const RawArrays &arrays)
     const AxisView view(dims, dims.size() - 1);
     HALFTONE_CHECK(resolve(where, static_cast<std::int64_t>(view.length), ops::IndexMode::Clip));
     return pickLines(arrays, view, where);
-}
-
-Result<void> move(const ops::OneHot &op, const RawArrays &arrays)
-{
-    const std::vector<std::int64_t> where = indices(arrays, 0);
-    const auto depth = static_cast<std::size_t>(op.depth);
-    const std::size_t size = arrays.elementSize();
-    std::array<std::byte, 8> on{};
-    std::array<std::byte, 8> off{};
-    tensor::narrow(&op.on, 1, arrays.operation.outputs[0].dtype, on.data());
-    tensor::narrow(&op.off, 1, arrays.operation.outputs[0].dtype, off.data());
-    std::byte *out = arrays.out[0];
-    for (const std::int64_t i : where) {
-        for (std::size_t d = 0; d < depth; ++d, out += size)
-            std::memcpy(out, i == static_cast<std::int64_t>(d) ? on.data() : off.data(), size);
-    }
-    return {};
 }
 
 namespace {

@@ -271,16 +271,6 @@ Result<void> compute(const ops::ScalarBinary &op, const Arrays<Integer> &arrays)
 }
 
 template <>
-Result<void> compute(const ops::AddN &, const Arrays<Integer> &arrays)
-{
-    const std::size_t elements = arrays.outCount(0);
-    std::fill_n(arrays.out[0], elements, 0);
-    for (const Integer *input : arrays.in)
-        std::transform(input, input + elements, arrays.out[0], arrays.out[0], wrappedSum);
-    return {};
-}
-
-template <>
 Result<void> compute(const ops::Reduce &op, const Arrays<Integer> &arrays)
 {
     HALFTONE_TRY(const auto strides,

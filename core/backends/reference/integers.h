@@ -18,7 +18,6 @@ std::int64_t storedInteger(double value, tensor::DType type);
 template <> Result<void> compute(const ops::Unary &, const Arrays<std::int64_t> &);
 template <> Result<void> compute(const ops::Binary &, const Arrays<std::int64_t> &);
 template <> Result<void> compute(const ops::ScalarBinary &, const Arrays<std::int64_t> &);
-template <> Result<void> compute(const ops::AddN &, const Arrays<std::int64_t> &);
 template <> Result<void> compute(const ops::Reduce &, const Arrays<std::int64_t> &);
 template <> Result<void> compute(const ops::CumulativeSum &, const Arrays<std::int64_t> &);
 extern template Result<void> compute(const ops::ArgReduce &, const Arrays<std::int64_t> &);

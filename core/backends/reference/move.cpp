@@ -72,7 +72,7 @@ Result<void> move(const ops::Flatten &, const RawArrays &arrays)
 {
     return copy(arrays);
 }
-Result<void> move(const ops::ExpandDims &, const RawArrays &arrays)
+Result<void> move(const ops::Unsqueeze &, const RawArrays &arrays)
 {
     return copy(arrays);
 }
@@ -146,25 +146,21 @@ Result<void> move(const ops::SwapAxes &op, const RawArrays &arrays)
 Result<void> move(const ops::Slice &op, const RawArrays &arrays)
 {
     const DimSpan in = arrays.inDims(0);
-    std::vector<std::int64_t> first(in.size(), 0);
-    std::vector<std::int64_t> step(in.size(), 1);
-    for (std::size_t axis = 0; axis < op.begin.size(); ++axis) {
-        step[axis] = axis < op.step.size() ? op.step[axis].value_or(1) : 1;
-        const bool forward = step[axis] > 0;
-        const std::int64_t begin = op.begin[axis].value_or(forward ? 0 : in[axis] - 1);
-        first[axis] = std::clamp<std::int64_t>(begin < 0 && op.begin[axis] ? begin + in[axis] : begin,
-                                               forward ? 0 : -1, forward ? in[axis] : in[axis] - 1);
+    const std::vector<std::int64_t> strides = denseStrides(in);
+    AxisTables tables = identityTables(in);
+    for (std::size_t i = 0; i < op.begin.size(); ++i) {
+        const std::size_t axis = op.axes ? fromFront((*op.axes)[i], in.size()) : i;
+        const std::int64_t step = op.step.empty() ? 1 : op.step[i].value_or(1);
+        const std::int64_t last = std::max<std::int64_t>(in[axis] - 1, 0);
+        const std::int64_t begin = op.begin[i].value_or(step > 0 ? 0 : last);
+        std::int64_t at = std::clamp<std::int64_t>(begin < 0 ? begin + in[axis] : begin, 0, last);
+        tables[axis].resize(static_cast<std::size_t>(arrays.outDims(0)[axis]));
+        for (std::size_t k = 0; k < tables[axis].size(); ++k) {
+            tables[axis][k] = at * strides[axis];
+            at = k + 1 < tables[axis].size() ? at + step : at; // the last step might leave the numbers
+        }
     }
-    return cut(first, step, arrays);
-}
-
-Result<void> move(const ops::SliceAxis &op, const RawArrays &arrays)
-{
-    const DimSpan in = arrays.inDims(0);
-    std::vector<std::int64_t> first(in.size(), 0);
-    const std::size_t axis = fromFront(op.axis, in.size());
-    first[axis] = op.begin < 0 ? op.begin + in[axis] : op.begin;
-    return cut(first, std::vector<std::int64_t>(in.size(), 1), arrays);
+    return gatherInto(tables, arrays);
 }
 
 Result<void> move(const ops::SliceLike &, const RawArrays &arrays)
@@ -189,7 +185,7 @@ Result<void> move(const ops::Reverse &op, const RawArrays &arrays)
     return gatherInto(tables, arrays);
 }
 
-Result<void> move(const ops::BroadcastTo &, const RawArrays &arrays)
+Result<void> move(const ops::Expand &, const RawArrays &arrays)
 {
     return gatherInto(stretched(arrays.inDims(0), arrays.outDims(0)), arrays);
 }

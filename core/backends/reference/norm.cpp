@@ -63,29 +63,6 @@ Result<void> compute(const ops::BatchNorm &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::LayerNorm &op, const Arrays<Real> &arrays)
-{
-    const AxisView view(arrays.inDims(0), fromFront(op.axis, arrays.inDims(0).size()));
-    arrays.workers.share(view.lines(), 8 * view.length, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t line = begin; line < end; ++line) {
-            const Real *data = arrays.in[0] + view.begin(line);
-            Real *out = arrays.out[0] + view.begin(line);
-            const Statistics found = statisticsOf(data, view.length, view.inner);
-            const double deviation = std::sqrt(found.variance + op.epsilon);
-            const double mean = found.mean;
-            const auto inverse = static_cast<Real>(1 / deviation);
-            for (std::size_t i = 0; i < view.length; ++i) {
-                const std::size_t at = i * view.inner;
-                out[at] = static_cast<Real>(static_cast<double>(data[at]) - mean) * inverse * arrays.in[1][i]
-                    + arrays.in[2][i];
-            }
-            tellStatistics(arrays, line, found.mean, deviation);
-        }
-    });
-    return {};
-}
-
-template <class Real>
 Result<void> compute(const ops::GroupNorm &op, const Arrays<Real> &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
@@ -133,34 +110,6 @@ Result<void> compute(const ops::InstanceNorm &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::L2Normalization &op, const Arrays<Real> &arrays)
-{
-    using Over = ops::L2Normalization::Over;
-    const DimSpan dims = arrays.inDims(0);
-    // Instance and Spatial: blocks of neighbours; Channel: lines along axis 1.
-    const bool channel = op.over == Over::Channel;
-    const std::size_t blocks = extent(dims, 0, op.over == Over::Instance ? 1 : 2);
-    const AxisView lines(dims, channel ? 1 : 0);
-    const std::size_t count = channel ? lines.lines() : blocks;
-    const std::size_t length = channel ? lines.length : blocks == 0 ? 0 : arrays.inCount(0) / blocks;
-    const std::size_t step = channel ? lines.inner : 1;
-    for (std::size_t k = 0; k < count; ++k) {
-        const std::size_t begin = channel ? lines.begin(k) : k * length;
-        double squares = op.epsilon;
-        for (std::size_t i = 0; i < length; ++i)
-            squares += static_cast<double>(arrays.in[0][begin + i * step])
-                * static_cast<double>(arrays.in[0][begin + i * step]);
-        const double norm
-            = std::sqrt(static_cast<double>(static_cast<Real>(squares))); // overflows as MXNet's sum
-        for (std::size_t i = 0; i < length; ++i)
-            arrays.out[0][begin + i * step] = arrays.in[0][begin + i * step] / static_cast<Real>(norm);
-        if (arrays.out.size() > 1 && arrays.out[1])
-            arrays.out[1][k] = static_cast<Real>(norm);
-    }
-    return {};
-}
-
-template <class Real>
 Result<void> compute(const ops::Lrn &op, const Arrays<Real> &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
@@ -195,10 +144,8 @@ Result<void> compute(const ops::Lrn &op, const Arrays<Real> &arrays)
 }
 
 HALFTONE_BOTH(BatchNorm)
-HALFTONE_BOTH(LayerNorm)
 HALFTONE_BOTH(GroupNorm)
 HALFTONE_BOTH(InstanceNorm)
-HALFTONE_BOTH(L2Normalization)
 HALFTONE_BOTH(Lrn)
 
 } // namespace halftone::backends::reference

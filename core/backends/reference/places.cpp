@@ -41,15 +41,6 @@ std::int64_t along(DimSpan dims, std::size_t axis, std::size_t i)
 
 } // namespace
 
-Result<void> move(const ops::Eye &op, const RawArrays &arrays)
-{
-    const auto columns = static_cast<std::size_t>(arrays.outDims(0)[1]);
-    return fill(arrays, [&](std::size_t i) {
-        const auto row = static_cast<std::int64_t>(i / columns);
-        return static_cast<std::int64_t>(i % columns) - row == op.offset ? 1 : 0;
-    });
-}
-
 Result<void> move(const ops::Linspace &op, const RawArrays &arrays)
 {
     const double stop = op.stop.value_or(op.start);

@@ -20,11 +20,10 @@ using tensor::DType;
 
 /// Whether compute() is there for int64, too.
 template <class Op>
-concept ComputesIntegers
-    = std::is_same_v<Op, ops::Unary> || std::is_same_v<Op, ops::Binary> || std::is_same_v<
-        Op, ops::ScalarBinary> || std::is_same_v<Op, ops::AddN> || std::is_same_v<Op, ops::Reduce> || std::
-        is_same_v<Op, ops::CumulativeSum> || std::is_same_v<Op, ops::ArgReduce> || std::is_same_v<
-            Op, ops::TopK> || std::is_same_v<Op, ops::Sort> || std::is_same_v<Op, ops::ArgSort>;
+concept ComputesIntegers = std::is_same_v<Op, ops::Unary> || std::is_same_v<
+    Op, ops::Binary> || std::is_same_v<Op, ops::ScalarBinary> || std::is_same_v<Op, ops::Reduce> || std::
+    is_same_v<Op, ops::CumulativeSum> || std::is_same_v<Op, ops::ArgReduce> || std::is_same_v<
+        Op, ops::TopK> || std::is_same_v<Op, ops::Sort> || std::is_same_v<Op, ops::ArgSort>;
 bool needsDouble(const kernels::Operation &operation)
 {
     const bool isFunction = operation.op.is<ops::Unary>(); // of narrow integers, too

@@ -14,15 +14,16 @@ struct Spread
     double variance = 0; ///< or the mean square
 };
 
+/// Of `length` elements `step` apart.
 template <class Real>
-Spread spreadOf(const Real *row, std::size_t length, bool centred)
+Spread spreadOf(const Real *row, std::size_t length, std::size_t step, bool centred)
 {
     Spread found;
     for (std::size_t i = 0; centred && i < length; ++i)
-        found.mean += static_cast<double>(row[i]);
+        found.mean += static_cast<double>(row[i * step]);
     found.mean /= static_cast<double>(length);
     for (std::size_t i = 0; i < length; ++i) {
-        const double distance = static_cast<double>(row[i]) - found.mean;
+        const double distance = static_cast<double>(row[i * step]) - found.mean;
         found.variance += distance * distance;
     }
     found.variance /= static_cast<double>(length);
@@ -57,34 +58,40 @@ void put(const Arrays<Real> &arrays, std::size_t output, std::size_t at, double 
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::RowNorm &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::LayerNormalization &op, const Arrays<Real> &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const std::size_t axis = fromFront(op.axis, dims.size());
-    const DimSpan row = dims.subspan(axis);
-    const std::size_t length = count(row);
+    const DimSpan row = op.oneAxis ? dims.subspan(axis, 1) : dims.subspan(axis);
+    AxisView view(dims, axis);
+    if (!op.oneAxis) {
+        view.length *= view.inner;
+        view.inner = 1;
+    }
     if (arrays.outCount(0) == 0)
         return {};
     for (std::size_t i = 1; i < (op.hasBeta ? 3U : 2U); ++i)
-        if (arrays.inDims(i).size() > row.size() && arrays.inCount(i) > length)
+        if (arrays.inDims(i).size() > row.size() && arrays.inCount(i) > view.length)
             return badInput("input " + std::to_string(i), arrays.operation.inputs[i].shape.toString(),
                             "a shape that stretches to the normalised axes");
     const std::vector<Real> gamma = stretchedOver(arrays, 1, row);
     const std::vector<Real> beta
-        = op.hasBeta ? stretchedOver(arrays, 2, row) : std::vector<Real>(length, Real(0));
-    arrays.workers.share(extent(dims, 0, axis), 8 * length, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) {
-            const Real *data = arrays.in[0] + r * length;
-            Real *out = arrays.out[0] + r * length;
-            const Spread found = spreadOf(data, length, op.centred);
-            const double inverse = 1 / std::sqrt(found.variance + op.epsilon);
+        = op.hasBeta ? stretchedOver(arrays, 2, row) : std::vector<Real>(view.length, Real(0));
+    arrays.workers.share(view.lines(), 8 * view.length, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t line = begin; line < end; ++line) {
+            const Real *data = arrays.in[0] + view.begin(line);
+            Real *out = arrays.out[0] + view.begin(line);
+            const Spread found = spreadOf(data, view.length, view.inner, op.centred);
+            const double deviation = std::sqrt(found.variance + op.epsilon);
             const double mean = found.mean;
-            for (std::size_t i = 0; i < length; ++i)
-                out[i] = static_cast<Real>(static_cast<double>(data[i]) - mean) * static_cast<Real>(inverse)
-                        * gamma[i]
-                    + beta[i];
-            put(arrays, 1, r, found.mean);
-            put(arrays, 2, r, inverse);
+            const auto inverse = static_cast<Real>(1 / deviation);
+            for (std::size_t i = 0; i < view.length; ++i) {
+                const std::size_t at = i * view.inner;
+                out[at]
+                    = static_cast<Real>(static_cast<double>(data[at]) - mean) * inverse * gamma[i] + beta[i];
+            }
+            put(arrays, 1, line, found.mean);
+            put(arrays, 2, line, op.oneAxis ? deviation : 1 / deviation);
         }
     });
     return {};
@@ -149,27 +156,38 @@ Result<void> compute(const ops::MeanVarianceNorm &op, const Arrays<Real> &arrays
 }
 
 template <class Real>
-Result<void> compute(const ops::LpNorm &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::LpNormalization &op, const Arrays<Real> &arrays)
 {
-    const AxisView view(arrays.inDims(0), fromFront(op.axis, arrays.inDims(0).size()));
+    const DimSpan dims = arrays.inDims(0);
+    const std::size_t axis = op.toEnd ? static_cast<std::size_t>(op.axis) : fromFront(op.axis, dims.size());
+    AxisView view(arrays.inCount(0));
+    if (op.toEnd) {
+        view.outer = extent(dims, 0, axis);
+        view.length = extent(dims, axis, dims.size());
+    } else {
+        view = AxisView(dims, axis);
+    }
     for (std::size_t line = 0; line < view.lines(); ++line) {
         const std::size_t begin = view.begin(line);
-        double sum = 0;
+        double sum = op.epsilon.value_or(0);
         for (std::size_t i = 0; i < view.length; ++i) {
             const auto x = static_cast<double>(arrays.in[0][begin + i * view.inner]);
             sum += op.p == 1 ? std::abs(x) : x * x;
         }
+        if (op.epsilon) // overflows as a sum in the type of the elements
+            sum = static_cast<double>(static_cast<Real>(sum));
         const auto norm = static_cast<Real>(op.p == 1 ? sum : std::sqrt(sum));
         for (std::size_t i = 0; i < view.length; ++i)
             arrays.out[0][begin + i * view.inner]
-                = norm == 0 ? Real(0) : arrays.in[0][begin + i * view.inner] / norm;
+                = norm == 0 && !op.epsilon ? Real(0) : arrays.in[0][begin + i * view.inner] / norm;
+        put(arrays, 1, line, static_cast<double>(norm));
     }
     return {};
 }
 
-HALFTONE_BOTH(RowNorm)
+HALFTONE_BOTH(LayerNormalization)
 HALFTONE_BOTH(BatchNormTraining)
 HALFTONE_BOTH(MeanVarianceNorm)
-HALFTONE_BOTH(LpNorm)
+HALFTONE_BOTH(LpNormalization)
 
 } // namespace halftone::backends::reference

@@ -108,8 +108,6 @@ template <class Real>
 Result<void> compute(const ops::LeakyRelu &op, const Arrays<Real> &arrays)
 {
     using Kind = ops::LeakyRelu::Kind;
-    constexpr Real kSeluAlpha = static_cast<Real>(1.6732632423543772848170429916717);
-    constexpr Real kSeluScale = static_cast<Real>(1.0507009873554804934193349852946);
     constexpr Real kRootHalf = static_cast<Real>(0.70710678118654752440084436210485);
     const auto slope = static_cast<Real>(op.slope);
     switch (op.kind) {
@@ -124,8 +122,9 @@ Result<void> compute(const ops::LeakyRelu &op, const Arrays<Real> &arrays)
         return eachElement(arrays, kTranscendental,
                            [slope](Real x) { return x > 0 ? x : slope * std::expm1(x); });
     case Kind::Selu:
-        return eachElement(arrays, kTranscendental,
-                           [](Real x) { return kSeluScale * (x > 0 ? x : kSeluAlpha * std::expm1(x)); });
+        return eachElement(arrays, kTranscendental, [slope, scale = static_cast<Real>(op.scale)](Real x) {
+            return scale * (x > 0 ? x : slope * std::expm1(x));
+        });
     case Kind::Gelu:
         return eachElement(arrays, kTranscendental,
                            [](Real x) { return x / 2 * (Real(1) + std::erf(x * kRootHalf)); });

@@ -3,6 +3,20 @@
 #include <algorithm>
 
 namespace halftone::dialect::mxnet {
+namespace {
+
+/// MXNet's selu has these numbers and no attributes for them.
+void describeSelu(OperatorFields &f, ops::LeakyRelu &op)
+{
+    constexpr double kSlope = 1.6732632423543772848170429916717;
+    constexpr double kScale = 1.0507009873554804934193349852946;
+    if (!f.isReading() && (op.slope != kSlope || op.scale != kScale))
+        return f.fail("act_type", "selu of other numbers", "its own");
+    op.slope = kSlope;
+    op.scale = kScale;
+}
+
+} // namespace
 
 void describe(OperatorFields &, ops::Opaque &) { }
 void describe(OperatorFields &, ops::FusedProduct &) { } // its body says it: see readFusedOperator()
@@ -28,6 +42,8 @@ void describe(OperatorFields &f, ops::LeakyRelu &op)
 {
     static constexpr std::string_view kKinds[] = {"leaky", "prelu", "elu", "selu", "gelu", "rrelu"};
     f.choice("act_type", op.kind, kKinds);
+    if (op.kind == ops::LeakyRelu::Kind::Selu)
+        return describeSelu(f, op);
     f.real("slope", op.slope);
     f.real("lower_bound", op.lowerBound);
     f.real("upper_bound", op.upperBound);
@@ -58,7 +74,7 @@ void describe(OperatorFields &f, ops::SmoothL1 &op)
     f.optionalReal("scalar", op.sigma);
 }
 
-void describe(OperatorFields &f, ops::AddN &op)
+void describe(OperatorFields &f, ops::Join &op)
 {
     f.integer("num_args", op.inputs);
 }

@@ -15,7 +15,7 @@ void describe(OperatorFields &f, ops::Take &op)
     f.choice("mode", op.mode, kIndexModes);
 }
 
-void describe(OperatorFields &, ops::GatherNd &) { }
+void describe(OperatorFields &, ops::GatherND &) { }
 
 void describe(OperatorFields &f, ops::ScatterNd &op)
 {
@@ -58,7 +58,6 @@ void describe(OperatorFields &f, ops::Fill &op)
     if (op.kind == ops::Fill::Kind::Value)
         f.real("value", op.value);
     f.dtype("dtype", op.dtype);
-    f.text("ctx", op.device);
 }
 
 void describe(OperatorFields &f, ops::Range &op)
@@ -69,7 +68,6 @@ void describe(OperatorFields &f, ops::Range &op)
     f.integer("repeat", op.repeat);
     f.boolean("infer_range", op.inferLength);
     f.dtype("dtype", op.dtype);
-    f.text("ctx", op.device);
 }
 
 void describe(OperatorFields &f, ops::RangeLike &op)
@@ -78,7 +76,6 @@ void describe(OperatorFields &f, ops::RangeLike &op)
     f.real("step", op.step);
     f.integer("repeat", op.repeat);
     f.optionalInteger("axis", op.axis);
-    f.text("ctx", op.device);
 }
 
 void describe(OperatorFields &f, ops::ControlFlow &op)

@@ -21,6 +21,21 @@ void describeTargetShape(OperatorFields &f, ops::Reshape &op)
     op.shape = std::move(target);
 }
 
+/// slice_axis.
+void describeSliceOfAxis(OperatorFields &f, ops::Slice &op)
+{
+    if (!f.isReading() && op.begin.size() != 1)
+        return f.fail("axis", std::to_string(op.begin.size()) + " axes", "one");
+    ops::Dims axes = op.axes.value_or(ops::Dims(1, 0));
+    std::int64_t begin = op.begin.empty() ? 0 : op.begin[0].value_or(0);
+    op.end.resize(1);
+    f.integer("axis", axes[0]);
+    f.integer("begin", begin);
+    f.optionalInteger("end", op.end[0]);
+    op.axes = std::move(axes);
+    op.begin.assign(1, begin);
+}
+
 } // namespace
 
 void describe(OperatorFields &f, ops::Concat &op)
@@ -55,9 +70,12 @@ void describe(OperatorFields &f, ops::Reshape &op)
 
 void describe(OperatorFields &, ops::Flatten &) { }
 
-void describe(OperatorFields &f, ops::ExpandDims &op)
+void describe(OperatorFields &f, ops::Unsqueeze &op)
 {
-    f.integer("axis", op.axis);
+    if (!f.isReading() && op.axes.size() != 1)
+        return f.fail("axis", std::to_string(op.axes.size()) + " axes", "one");
+    op.axes.resize(1);
+    f.integer("axis", op.axes[0]);
 }
 
 void describe(OperatorFields &f, ops::Squeeze &op)
@@ -78,16 +96,11 @@ void describe(OperatorFields &f, ops::SwapAxes &op)
 
 void describe(OperatorFields &f, ops::Slice &op)
 {
+    if (op.isInside)
+        return describeSliceOfAxis(f, op);
     f.sparseTuple("begin", op.begin);
     f.sparseTuple("end", op.end);
     f.sparseTuple("step", op.step);
-}
-
-void describe(OperatorFields &f, ops::SliceAxis &op)
-{
-    f.integer("axis", op.axis);
-    f.integer("begin", op.begin);
-    f.optionalInteger("end", op.end);
 }
 
 void describe(OperatorFields &f, ops::SliceLike &op)
@@ -119,7 +132,7 @@ void describe(OperatorFields &f, ops::Reverse &op)
     f.tuple("axis", op.axes);
 }
 
-void describe(OperatorFields &f, ops::BroadcastTo &op)
+void describe(OperatorFields &f, ops::Expand &op)
 {
     f.tuple("shape", op.shape);
 }

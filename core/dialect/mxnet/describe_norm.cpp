@@ -16,7 +16,7 @@ void describe(OperatorFields &f, ops::BatchNorm &op)
     }
 }
 
-void describe(OperatorFields &f, ops::LayerNorm &op)
+void describe(OperatorFields &f, ops::LayerNormalization &op)
 {
     f.integer("axis", op.axis);
     f.real("eps", op.epsilon);
@@ -35,11 +35,14 @@ void describe(OperatorFields &f, ops::InstanceNorm &op)
     f.real("eps", op.epsilon);
 }
 
-void describe(OperatorFields &f, ops::L2Normalization &op)
+void describe(OperatorFields &f, ops::LpNormalization &op)
 {
     static constexpr std::string_view kModes[] = {"instance", "channel", "spatial"};
-    f.choice("mode", op.over, kModes);
-    f.real("eps", op.epsilon);
+    std::size_t mode = !op.toEnd ? 1 : op.axis == 2 ? 2 : 0;
+    double epsilon = op.epsilon.value_or(0);
+    f.choiceIndex("mode", mode, kModes);
+    f.real("eps", epsilon);
+    op = {.axis = mode == 2 ? 2 : 1, .toEnd = mode != 1, .epsilon = epsilon, .leastRank = mode == 0 ? 1 : 3};
 }
 
 void describe(OperatorFields &f, ops::Lrn &op)

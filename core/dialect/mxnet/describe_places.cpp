@@ -50,13 +50,12 @@ void describe(OperatorFields &f, ops::CumulativeSum &op)
     f.dtype("dtype", op.dtype);
 }
 
-void describe(OperatorFields &f, ops::Eye &op)
+void describe(OperatorFields &f, ops::EyeLike &op)
 {
     f.integer("N", op.rows);
     f.integer("M", op.columns);
     f.integer("k", op.offset);
     f.dtype("dtype", op.dtype);
-    f.text("ctx", op.device);
 }
 
 void describe(OperatorFields &f, ops::Linspace &op)
@@ -66,7 +65,6 @@ void describe(OperatorFields &f, ops::Linspace &op)
     f.integer("num", op.count);
     f.boolean("endpoint", op.endpoint);
     f.dtype("dtype", op.dtype);
-    f.text("ctx", op.device);
 }
 
 void describe(OperatorFields &f, ops::Quadratic &op)

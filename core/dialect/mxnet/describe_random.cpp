@@ -62,7 +62,6 @@ void describe(OperatorFields &f, ops::Random &op)
     if (op.shape)
         std::ranges::replace(*op.shape, std::int64_t{0}, std::int64_t{-1});
     f.dtype("dtype", op.dtype);
-    f.text("ctx", op.device);
 }
 
 void describe(OperatorFields &f, ops::RandomSample &op)

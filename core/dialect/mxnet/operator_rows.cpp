@@ -155,7 +155,7 @@ std::vector<OperatorRow> activationRows()
     {"clip", Clip{}},
     {"hard_sigmoid", HardSigmoid{}},
     {"smooth_l1", SmoothL1{}},
-    {"add_n", AddN{}},
+    {"add_n", Join{}},
     {"where", Where{}},
     {"Dropout", Dropout{}},
     {"Cast", Cast{}},
@@ -185,10 +185,10 @@ std::vector<OperatorRow> layerRows()
     {"BatchNorm", BatchNorm{}},
     {"BatchNorm_v1", BatchNorm{}},
     {"_contrib_SyncBatchNorm", BatchNorm{.isSynchronized = true}},
-    {"LayerNorm", LayerNorm{}},
+    {"LayerNorm", LayerNormalization{.oneAxis = true}},
     {"GroupNorm", GroupNorm{}},
     {"InstanceNorm", InstanceNorm{}},
-    {"L2Normalization", L2Normalization{}},
+    {"L2Normalization", LpNormalization{.toEnd = true, .epsilon = 1e-10}},
     {"LRN", Lrn{}},
     {"Pooling", Pool{}},
     {"Pooling_v1", Pool{.padsZeros = true}},
@@ -255,25 +255,25 @@ std::vector<OperatorRow> movementRows()
     {"_split_v2", Split{.uneven = true}},
     {"Reshape", Reshape{}},
     {"Flatten", Flatten{}},
-    {"expand_dims", ExpandDims{}},
+    {"expand_dims", Unsqueeze{}},
     {"squeeze", Squeeze{.axes = {}, .atLeastRank1 = true}},
     {"transpose", Transpose{}},
     {"SwapAxis", SwapAxes{}},
     {"slice", Slice{}},
-    {"slice_axis", SliceAxis{}},
+    {"slice_axis", Slice{.isInside = true}},
     {"slice_like", SliceLike{}},
     {"Pad", Pad{}},
     {"tile", Tile{}},
     {"repeat", Repeat{}},
     {"reverse", Reverse{}},
-    {"broadcast_to", BroadcastTo{}},
+    {"broadcast_to", Expand{.keepsRank = true}},
     {"broadcast_axis", BroadcastAxes{}},
     {"broadcast_like", BroadcastLike{}},
     {"reshape_like", ReshapeLike{}},
     {"depth_to_space", DepthToSpace{}},
     {"space_to_depth", SpaceToDepth{}},
     {"take", Take{}},
-    {"gather_nd", GatherNd{}},
+    {"gather_nd", GatherND{.byRows = true}},
     {"scatter_nd", ScatterNd{}},
     {"pick", Pick{}},
     {"batch_take", BatchTake{}},
@@ -362,7 +362,7 @@ std::vector<OperatorRow> placeRows()
     {"_unravel_index", FlatIndex{.unravel = true}},
     {"_histogram", Histogram{}},
     {"_np_cumsum", CumulativeSum{}},
-    {"_eye", Eye{}},
+    {"_eye", EyeLike{.hasInput = false}},
     {"_linspace", Linspace{}},
     {"_contrib_quadratic", Quadratic{}},
     {"all_finite", AllFinite{}},
@@ -466,9 +466,17 @@ auto named(const ArgReduce &op) { return std::tuple(op.smallest, op.perRow, op.a
 auto named(const Softmax &op) { return std::tuple(op.kind, op.flattened); }
 auto named(const Flatten &op) { return op.axis; }
 auto named(const LeakyRelu &op) { return op.stretches; }
+auto named(const Join &op) { return std::tuple(op.kind, op.broadcast); }
+auto named(const LayerNormalization &op) { return op.oneAxis; }
+auto named(const LpNormalization &op) { return op.epsilon.has_value(); }
 auto named(const Where &op) { return op.broadcast; }
 auto named(const GroupNorm &op) { return op.perChannel; }
 auto named(const CumulativeSum &op) { return std::tuple(op.product, op.exclusive, op.reverse); }
+auto named(const Slice &op) { return std::tuple(op.isInside, op.isInside || !op.axes); }
+auto named(const Expand &op) { return op.keepsRank; }
+auto named(const GatherND &op) { return op.byRows; }
+auto named(const OneHot &op) { return op.hasValues; }
+auto named(const EyeLike &op) { return op.hasInput; }
 auto named(const DepthToSpace &op) { return op.depthFirst; }
 auto named(const Reshape &op) { return op.zeroIsExtent; }
 auto named(const Range &op) { return op.mayBeEmpty; }

@@ -29,9 +29,12 @@ Operator binary(NodeReader &)
 template <Join::Kind kind>
 Operator join(NodeReader &in)
 {
-    if (kind == Join::Kind::Sum && in.inputCount() == 2)
-        return ops::Binary{BinaryKind::Add, true};
-    return Join{kind, static_cast<std::int64_t>(in.inputCount())};
+    if (kind != Join::Kind::Mean && in.inputCount() == 2)
+        return ops::Binary{kind == Join::Kind::Maximum       ? BinaryKind::Maximum
+                               : kind == Join::Kind::Minimum ? BinaryKind::Minimum
+                                                             : BinaryKind::Add,
+                           true};
+    return Join{kind, static_cast<std::int64_t>(in.inputCount()), true};
 }
 
 Operator mod(NodeReader &in)
@@ -112,7 +115,7 @@ Operator curve(NodeReader &in)
 
 Operator selu(NodeReader &in)
 {
-    return Curve{Curve::Kind::Selu, in.real("alpha"), in.real("gamma")};
+    return LeakyRelu{.kind = LeakyRelu::Kind::Selu, .slope = in.real("alpha"), .scale = in.real("gamma")};
 }
 
 Operator shrink(NodeReader &in)

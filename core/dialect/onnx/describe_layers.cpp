@@ -103,20 +103,12 @@ Operator batchNormalization(NodeReader &in)
 
 Operator layerNormalization(NodeReader &in)
 {
-    const std::int64_t axis = in.integer("axis", -1);
-    const double epsilon = in.real("epsilon", 1e-5);
-    const bool hasBeta = in.hasInput(2);
-    const auto isVector = [&](std::size_t slot) {
-        return in.knownValue(slot) != nullptr && in.knownValue(slot)->shape().rank() == 1;
-    };
-    if (axis == -1 && hasBeta && in.outputCount() == 1 && isVector(1) && isVector(2))
-        return ops::LayerNorm{axis, epsilon};
-    return ops::RowNorm{axis, epsilon, hasBeta, true};
+    return ops::LayerNormalization{in.integer("axis", -1), in.real("epsilon", 1e-5), in.hasInput(2)};
 }
 
 Operator rmsNormalization(NodeReader &in)
 {
-    return ops::RowNorm{in.integer("axis", -1), in.real("epsilon", 1e-5), false, false};
+    return ops::LayerNormalization{in.integer("axis", -1), in.real("epsilon", 1e-5), false, false};
 }
 
 Operator groupNormalization(NodeReader &in)
@@ -141,7 +133,7 @@ Operator lpNormalization(NodeReader &in)
     const std::int64_t p = in.integer("p", 2);
     if (p != 1 && p != 2)
         in.fail("p", std::to_string(p), "1 or 2");
-    return ops::LpNorm{in.integer("axis", -1), p};
+    return ops::LpNormalization{in.integer("axis", -1), p};
 }
 
 Operator lrn(NodeReader &in)

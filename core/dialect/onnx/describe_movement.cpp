@@ -38,7 +38,7 @@ Operator squeeze(NodeReader &in)
 
 Operator unsqueeze(NodeReader &in)
 {
-    return ops::InsertAxes{listOf(in, "axes", 1, 13).value_or(ops::Dims())};
+    return ops::Unsqueeze{listOf(in, "axes", 1, 13).value_or(ops::Dims())};
 }
 
 Operator transpose(NodeReader &in)
@@ -66,12 +66,15 @@ Operator split(NodeReader &in)
 
 Operator slice(NodeReader &in)
 {
-    ops::StridedSlice op;
-    op.begin = listOf(in, "starts", 1, 10).value_or(ops::Dims());
-    op.end = listOf(in, "ends", 2, 10).value_or(ops::Dims());
+    const auto set
+        = [](ops::OptionalDims &to, const ops::Dims &from) { to.assign(from.begin(), from.end()); };
+    ops::Slice op;
+    op.beginsInside = true;
+    set(op.begin, listOf(in, "starts", 1, 10).value_or(ops::Dims()));
+    set(op.end, listOf(in, "ends", 2, 10).value_or(ops::Dims()));
     op.axes = listOf(in, "axes", 3, 10);
     if (in.opset() >= 10)
-        op.step = in.integersAt(4);
+        set(op.step, in.integersAt(4));
     return op;
 }
 

@@ -82,7 +82,7 @@ Operator gatherElements(NodeReader &in)
 
 Operator gatherNd(NodeReader &in)
 {
-    return ops::GatherTuples{in.integer("batch_dims", 0)};
+    return ops::GatherND{in.integer("batch_dims", 0)};
 }
 
 ops::ScatterRule ruleOf(NodeReader &in)
@@ -135,7 +135,8 @@ Operator tensorList(NodeReader &in)
 
 Operator oneHot(NodeReader &in)
 {
-    return ops::OneHotValues{in.integer("axis", -1), in.optionalIntegerAt(1).value_or(0)};
+    return ops::OneHot{
+        .axis = in.integer("axis", -1), .depth = in.optionalIntegerAt(1).value_or(0), .hasValues = true};
 }
 
 } // namespace

@@ -97,8 +97,8 @@ Step stepOf(const T &op)
 {
     if constexpr (ops::kIsAmong<T, ops::Unary, ops::Activation, ops::Binary, ops::ScalarBinary>)
         return stepOf(op.kind);
-    else if constexpr (ops::kIsAmong<T, ops::Clip, ops::ClipBetween, ops::Join, ops::AddN, ops::Cast,
-                                     ops::Where, ops::Dropout>)
+    else if constexpr (ops::kIsAmong<T, ops::Clip, ops::ClipBetween, ops::Join, ops::Cast, ops::Where,
+                                     ops::Dropout>)
         return Step::Carries;
     else if constexpr (ops::kIsAmong<T, ops::Reduce, ops::Quadratic>)
         return Step::Curves;
@@ -107,12 +107,12 @@ Step stepOf(const T &op)
     else if constexpr (ops::kIsAmong<T, ops::CumulativeSum, ops::Range, ops::RangeLike, ops::IndexArray,
                                      ops::Linspace, ops::ArgReduce, ops::ArgSort, ops::FlatIndex>)
         return Step::Makes;
-    else if constexpr (ops::kIsAmong<T, ops::Fill, ops::Eye, ops::EyeLike>)
+    else if constexpr (ops::kIsAmong<T, ops::Fill, ops::EyeLike>)
         return Step::Constant;
-    else if constexpr (ops::kIsAmong<T, ops::OneHot, ops::OneHotValues, ops::IsInfinite, ops::AllFinite>)
+    else if constexpr (ops::kIsAmong<T, ops::OneHot, ops::IsInfinite, ops::AllFinite>)
         return Step::Truths;
-    else if constexpr (ops::kIsAmong<T, ops::Take, ops::Embedding, ops::GatherNd, ops::GatherTuples,
-                                     ops::GatherElements, ops::Pick, ops::BatchTake>)
+    else if constexpr (ops::kIsAmong<T, ops::Take, ops::Embedding, ops::GatherND, ops::GatherElements,
+                                     ops::Pick, ops::BatchTake>)
         return Step::Looks;
     else
         return Step::Ends;
@@ -181,10 +181,10 @@ const Need *needOf(const T &op, std::size_t input)
         return &kOfPositions;
     else if constexpr (ops::kIsAmong<T, ops::Range>)
         return &kOfData;
-    else if constexpr (ops::kIsAmong<T, ops::Embedding, ops::OneHot, ops::OneHotValues>)
+    else if constexpr (ops::kIsAmong<T, ops::Embedding, ops::OneHot>)
         return input == 0 ? &kIndex : nullptr;
-    else if constexpr (ops::kIsAmong<T, ops::Take, ops::GatherNd, ops::GatherTuples, ops::GatherElements,
-                                     ops::Pick, ops::BatchTake>)
+    else if constexpr (ops::kIsAmong<T, ops::Take, ops::GatherND, ops::GatherElements, ops::Pick,
+                                     ops::BatchTake>)
         return input == 1 ? &kIndex : nullptr;
     else
         return nullptr;

@@ -6,13 +6,14 @@
 
 namespace halftone::ops {
 
-Result<void> infer(const ExpandDims &op, ShapeSlots &slots)
+Result<void> infer(const Unsqueeze &op, ShapeSlots &slots)
 {
     if (!slots.input(0).hasRank())
         return {};
     std::vector<Dim> dims = dimsOf(slots.input(0));
-    HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size() + 1));
-    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    HALFTONE_TRY(const std::vector<std::size_t> axes, resolveAxes(op.axes, dims.size() + op.axes.size()));
+    for (const std::size_t axis : axes)
+        dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
     return slots.setOutput(0, dims);
 }
 

@@ -109,8 +109,10 @@ Result<void> infer(const ClipBetween &, ShapeSlots &slots)
     return slots.unify(0, 0);
 }
 
-Result<void> infer(const Join &, ShapeSlots &slots)
+Result<void> infer(const Join &op, ShapeSlots &slots)
 {
+    if (!op.broadcast)
+        return unifyAll(slots, 0, slots.inputCount());
     if (slots.inputCount() == 0)
         return badInput("input 0", "none", "one input or more");
     tensor::Shape output = slots.input(0);
@@ -133,11 +135,6 @@ Result<void> infer(const HardSigmoid &, ShapeSlots &slots)
 Result<void> infer(const SmoothL1 &, ShapeSlots &slots)
 {
     return slots.unify(0, 0);
-}
-
-Result<void> infer(const AddN &, ShapeSlots &slots)
-{
-    return unifyAll(slots, 0, slots.inputCount());
 }
 
 Result<void> infer(const Where &op, ShapeSlots &slots)

@@ -29,23 +29,6 @@ Result<void> infer(const Take &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const GatherNd &, ShapeSlots &slots)
-{
-    const tensor::Shape &data = slots.input(0);
-    const tensor::Shape &indices = slots.input(1);
-    if (!data.hasRank() || !indices.hasRank())
-        return {};
-    if (indices.rank() == 0 || indices[0] > static_cast<std::int64_t>(data.rank()))
-        return slots.wrongInput(
-            1, "at most " + std::to_string(data.rank()) + " rows, one for each indexed axis");
-    if (indices[0] < 0)
-        return {};
-    std::vector<Dim> dims;
-    append(dims, indices, 1, indices.rank());
-    append(dims, data, static_cast<std::size_t>(indices[0]), data.rank());
-    return slots.setOutput(0, dims);
-}
-
 Result<void> infer(const ScatterNd &op, ShapeSlots &slots)
 {
     return slots.setOutput(0, std::vector<Dim>(op.shape.begin(), op.shape.end()));
@@ -72,11 +55,13 @@ Result<void> infer(const BatchTake &, ShapeSlots &slots)
 
 Result<void> infer(const OneHot &op, ShapeSlots &slots)
 {
-    HALFTONE_CHECK(needAtLeast("depth", op.depth, 0));
+    if (!op.hasValues)
+        HALFTONE_CHECK(needAtLeast("depth", op.depth, 0));
     if (!slots.input(0).hasRank())
         return {};
     std::vector<Dim> dims = dimsOf(slots.input(0));
-    dims.push_back(op.depth);
+    HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size() + 1));
+    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), Dim(op.depth));
     return slots.setOutput(0, dims);
 }
 

@@ -45,15 +45,23 @@ Result<void> infer(const BatchNorm &op, ShapeSlots &slots)
     return setStatistics(slots, {dims[axis]});
 }
 
-Result<void> infer(const LayerNorm &op, ShapeSlots &slots)
+Result<void> infer(const LayerNormalization &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.unify(0, 0));
     if (!slots.input(0).hasRank())
         return {};
     std::vector<Dim> dims = dimsOf(slots.input(0));
     HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size()));
-    HALFTONE_CHECK(setVectors(slots, 1, 2, dims[axis]));
-    dims[axis] = 1;
+    if (op.oneAxis) {
+        HALFTONE_CHECK(setVectors(slots, 1, 2, dims[axis]));
+        dims[axis] = 1;
+        return setStatistics(slots, dims);
+    }
+    for (std::size_t i = 1; i < (op.hasBeta ? 3U : 2U); ++i) {
+        HALFTONE_TRY(const tensor::Shape both, broadcast(slots.input(0), slots.input(i)));
+        HALFTONE_CHECK(slots.setOutput(0, both));
+    }
+    std::fill(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end(), Dim(1));
     return setStatistics(slots, dims);
 }
 
@@ -85,34 +93,21 @@ Result<void> infer(const InstanceNorm &, ShapeSlots &slots)
     return setStatistics(slots, {dims[0], dims[1]});
 }
 
-Result<void> infer(const L2Normalization &op, ShapeSlots &slots)
+Result<void> infer(const LpNormalization &op, ShapeSlots &slots)
 {
-    using Over = L2Normalization::Over;
+    if (op.p != 1 && op.p != 2)
+        return badAttribute("p", std::to_string(op.p), "1 or 2");
     HALFTONE_CHECK(slots.unify(0, 0));
     if (!slots.input(0).hasRank())
         return {};
-    HALFTONE_CHECK(needRankOf(slots, op.over == Over::Instance ? 1 : 3));
+    HALFTONE_CHECK(needRankOf(slots, static_cast<std::size_t>(op.leastRank)));
     std::vector<Dim> dims = dimsOf(slots.input(0));
-    if (op.over == Over::Channel)
-        dims[1] = 1;
+    HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size() + (op.toEnd ? 1 : 0)));
+    if (op.toEnd)
+        dims.resize(axis, 1);
     else
-        dims.resize(op.over == Over::Instance ? 1 : 2, 1);
+        dims[axis] = 1;
     return slots.setOutput(1, dims);
-}
-
-Result<void> infer(const RowNorm &op, ShapeSlots &slots)
-{
-    HALFTONE_CHECK(slots.unify(0, 0));
-    if (!slots.input(0).hasRank())
-        return {};
-    std::vector<Dim> dims = dimsOf(slots.input(0));
-    HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size()));
-    for (std::size_t i = 1; i < (op.hasBeta ? 3U : 2U); ++i) {
-        HALFTONE_TRY(const tensor::Shape both, broadcast(slots.input(0), slots.input(i)));
-        HALFTONE_CHECK(slots.setOutput(0, both));
-    }
-    std::fill(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end(), Dim(1));
-    return setStatistics(slots, dims);
 }
 
 Result<void> infer(const BatchNormTraining &op, ShapeSlots &slots)
@@ -125,16 +120,6 @@ Result<void> infer(const MeanVarianceNorm &op, ShapeSlots &slots)
     HALFTONE_CHECK(slots.unify(0, 0));
     if (slots.input(0).hasRank())
         HALFTONE_CHECK(resolveAxes(op.axes, slots.input(0).rank()));
-    return {};
-}
-
-Result<void> infer(const LpNorm &op, ShapeSlots &slots)
-{
-    if (op.p != 1 && op.p != 2)
-        return badAttribute("p", std::to_string(op.p), "1 or 2");
-    HALFTONE_CHECK(slots.unify(0, 0));
-    if (slots.input(0).hasRank())
-        HALFTONE_CHECK(resolveAxis(op.axis, slots.input(0).rank()));
     return {};
 }
 

@@ -141,13 +141,6 @@ Result<void> infer(const CumulativeSum &op, ShapeSlots &slots)
     return slots.unify(0, 0);
 }
 
-Result<void> infer(const Eye &op, ShapeSlots &slots)
-{
-    HALFTONE_CHECK(needAtLeast("N", op.rows, 1));
-    HALFTONE_CHECK(needAtLeast("M", op.columns, 0));
-    return slots.setOutput(0, {Dim(op.rows), Dim(op.columns == 0 ? op.rows : op.columns)});
-}
-
 Result<void> infer(const Linspace &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("num", op.count, 0));

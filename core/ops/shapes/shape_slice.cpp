@@ -10,18 +10,22 @@ std::optional<std::int64_t> at(const OptionalDims &values, std::size_t i)
     return i < values.size() ? values[i] : std::nullopt;
 }
 
-/// Number of elements that Python's begin:end:step takes from an extent; the extent is known and not
-/// negative, the step not 0.
-std::int64_t pythonSliceLength(std::int64_t extent, std::optional<std::int64_t> begin,
-                               std::optional<std::int64_t> end, std::int64_t step)
+/// Number of elements that begin:end:step takes from an extent; the extent is known and not negative, the step not 0.
+/// beginsInside  as Slice::beginsInside
+std::int64_t sliceLength(std::int64_t extent, std::optional<std::int64_t> begin,
+                         std::optional<std::int64_t> end, std::int64_t step, bool beginsInside)
 {
+    if (extent == 0)
+        return 0;
     const bool forward = step > 0;
     const std::int64_t low = forward ? 0 : -1;
     const std::int64_t high = forward ? extent : extent - 1;
     const auto clamped = [&](std::int64_t position) {
         return std::clamp(position < 0 ? position + extent : position, low, high);
     };
-    const std::int64_t first = begin ? clamped(*begin) : forward ? 0 : extent - 1;
+    std::int64_t first = begin ? clamped(*begin) : forward ? 0 : extent - 1;
+    if (beginsInside)
+        first = std::max<std::int64_t>(first, 0);
     const std::int64_t last = end ? clamped(*end) : forward ? extent : -1;
     const std::int64_t distance = forward ? last - first : first - last;
     if (distance <= 0)
@@ -31,51 +35,51 @@ std::int64_t pythonSliceLength(std::int64_t extent, std::optional<std::int64_t> 
     return whole + 1;
 }
 
+/// Of a slice that must lie inside the extent, which may be unknown. fails: it does not, or holds nothing
+Result<Dim> lengthInside(Dim extent, std::int64_t from, std::optional<std::int64_t> to, std::size_t axis)
+{
+    const Dim begin = from < 0 ? extent + from : Dim(from);
+    const Dim end = !to ? extent : *to < 0 ? extent + *to : Dim(*to);
+    const bool outside = (begin.isKnown() && begin.value() < 0)
+        || (end.isKnown() && extent.isKnown() && end.value() > extent.value());
+    const Dim length = end - begin;
+    if (outside || begin.isOutOfRange() || end.isOutOfRange() || (length.isKnown() && length.value() < 1))
+        return badAttribute("slice", std::to_string(from) + " to " + (to ? std::to_string(*to) : "the end"),
+                            "a range inside the " + std::to_string(extent.orUnknown()) + " of axis "
+                                + std::to_string(axis));
+    return length;
+}
+
 } // namespace
 
 Result<void> infer(const Slice &op, ShapeSlots &slots)
 {
+    const std::size_t count = op.begin.size();
+    if (op.end.size() != count || (!op.step.empty() && op.step.size() != count)
+        || (op.axes && op.axes->size() != count))
+        return badAttribute("slice",
+                            std::to_string(count) + " begins, " + std::to_string(op.end.size()) + " ends, "
+                                + std::to_string(op.step.size()) + " steps",
+                            "as many of each, and of axes");
     if (!slots.input(0).hasRank())
         return {};
     std::vector<Dim> dims = dimsOf(slots.input(0));
-    if (op.begin.size() != op.end.size() || (!op.step.empty() && op.step.size() != op.begin.size()))
-        return badAttribute("slice",
-                            std::to_string(op.begin.size()) + " begins, " + std::to_string(op.end.size())
-                                + " ends, " + std::to_string(op.step.size()) + " steps",
-                            "equally many");
-    if (op.begin.size() > dims.size())
-        return slots.wrongInput(0, "rank " + std::to_string(op.begin.size()) + " or more");
-    for (std::size_t i = 0; i < op.begin.size(); ++i) {
+    if (!op.axes && count > dims.size())
+        return slots.wrongInput(0, "rank " + std::to_string(count) + " or more");
+    if (op.axes)
+        HALFTONE_CHECK(resolveAxes(*op.axes, dims.size()));
+    for (std::size_t i = 0; i < count; ++i) {
+        HALFTONE_TRY(const std::size_t axis,
+                     resolveAxis(op.axes ? (*op.axes)[i] : static_cast<std::int64_t>(i), dims.size()));
         const std::int64_t step = at(op.step, i).value_or(1);
         if (step == 0)
             return badAttribute("step", "0", "another number");
-        const bool whole = !op.begin[i] && !op.end[i] && (step == 1 || step == -1);
-        if (dims[i].isKnown())
-            dims[i] = pythonSliceLength(dims[i].value(), op.begin[i], op.end[i], step);
-        else if (!whole)
-            dims[i] = Dim::unknown();
+        if (op.isInside) {
+            HALFTONE_TRY(dims[axis], lengthInside(dims[axis], op.begin[i].value_or(0), op.end[i], axis));
+        } else if (dims[axis].isKnown()) {
+            dims[axis] = sliceLength(dims[axis].value(), op.begin[i], op.end[i], step, op.beginsInside);
+        }
     }
-    return slots.setOutput(0, dims);
-}
-
-Result<void> infer(const SliceAxis &op, ShapeSlots &slots)
-{
-    if (!slots.input(0).hasRank())
-        return {};
-    std::vector<Dim> dims = dimsOf(slots.input(0));
-    HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size()));
-    const Dim extent = dims[axis];
-    const Dim begin = op.begin < 0 ? extent + op.begin : Dim(op.begin);
-    const Dim end = !op.end ? extent : *op.end < 0 ? extent + *op.end : Dim(*op.end);
-    const bool outside = (begin.isKnown() && begin.value() < 0)
-        || (end.isKnown() && extent.isKnown() && end.value() > extent.value());
-    const Dim length = end - begin;
-    if (outside || begin.isOutOfRange() || end.isOutOfRange() || (length.isKnown() && length.value() < 1)) {
-        return badAttribute(
-            "slice", std::to_string(op.begin) + " to " + (op.end ? std::to_string(*op.end) : "the end"),
-            "a range inside the " + std::to_string(extent.orUnknown()) + " of axis " + std::to_string(axis));
-    }
-    dims[axis] = length;
     return slots.setOutput(0, dims);
 }
 

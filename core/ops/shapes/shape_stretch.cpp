@@ -17,6 +17,20 @@ Result<void> stretch(const ShapeSlots &slots, std::vector<Dim> &dims, std::size_
     return {};
 }
 
+Result<void> inferKeptRank(const Expand &op, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.needRank(0, op.shape.size()));
+    if (!slots.input(0).hasRank())
+        return {};
+    std::vector<Dim> dims = dimsOf(slots.input(0));
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+        HALFTONE_CHECK(needAtLeast("shape", op.shape[axis], 0));
+        if (op.shape[axis] != 0)
+            HALFTONE_CHECK(stretch(slots, dims, axis, op.shape[axis]));
+    }
+    return slots.setOutput(0, dims);
+}
+
 } // namespace
 
 Result<void> infer(const Pad &op, ShapeSlots &slots)
@@ -71,18 +85,15 @@ Result<void> infer(const Repeat &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const BroadcastTo &op, ShapeSlots &slots)
+Result<void> infer(const Expand &op, ShapeSlots &slots)
 {
-    HALFTONE_CHECK(slots.needRank(0, op.shape.size()));
-    if (!slots.input(0).hasRank())
-        return {};
-    std::vector<Dim> dims = dimsOf(slots.input(0));
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-        HALFTONE_CHECK(needAtLeast("shape", op.shape[axis], 0));
-        if (op.shape[axis] != 0)
-            HALFTONE_CHECK(stretch(slots, dims, axis, op.shape[axis]));
-    }
-    return slots.setOutput(0, dims);
+    if (op.keepsRank)
+        return inferKeptRank(op, slots);
+    if (op.shape.size() > kMaxRank
+        || std::ranges::any_of(op.shape, [](std::int64_t dim) { return dim < -1; }))
+        return badAttribute("shape", std::to_string(op.shape.size()) + " values", "at most 32 of 0 or more");
+    HALFTONE_TRY(const tensor::Shape output, broadcast(slots.input(0), tensor::Shape(op.shape)));
+    return slots.setOutput(0, output);
 }
 
 Result<void> infer(const BroadcastAxes &op, ShapeSlots &slots)

@@ -105,6 +105,10 @@ private Q_SLOTS:
     void rowsThatKeepTheirMeanAreDividedByTheirRoot();
     void sumsAndMeansOfRowsAreThoseOfTheDefinition_data();
     void sumsAndMeansOfRowsAreThoseOfTheDefinition();
+    void pixelsAreRepeatedWhereTheDefinitionRepeatsThem_data();
+    void pixelsAreRepeatedWhereTheDefinitionRepeatsThem();
+    void operatorsOfOnnxAreThoseOfTheDefinition_data();
+    void operatorsOfOnnxAreThoseOfTheDefinition();
     void aKernelFollowsTheMemoryOfItsValues();
     void packedWeightsAreNotTakenForOthersThatLieWhereTheyDid();
     void whatOneDnnLacksIsRefusedWithAReason();
@@ -267,7 +271,7 @@ void OneDnnBackendTest::rowsThatKeepTheirMeanAreDividedByTheirRoot()
     QFETCH(DType, type);
     const Shape shape{3, 7, 40};
     const std::vector<Tensor> inputs{integers(shape, type, -9, 12, 5), integers(Shape{40}, type, 1, 6, 3)};
-    const ops::RowNorm norm{.axis = -1, .epsilon = 0.5, .hasBeta = false, .centred = false};
+    const ops::LayerNormalization norm{.axis = -1, .epsilon = 0.5, .hasBeta = false, .centred = false};
     const Operation operation = operationOf(norm, inputs, shape, type);
     const Outcome own = run(*m_backend, operation, inputs);
     const Outcome defined = run(*m_definition, operation, inputs);
@@ -322,6 +326,99 @@ void OneDnnBackendTest::sumsAndMeansOfRowsAreThoseOfTheDefinition()
                  ->prepare(operationOf(ops::Reduce{.kind = kind, .axes = {-1}},
                                        {integers({3, 1, 4, 8}, DType::F32, -2, 2, 3)}, {3, 1, 4}, DType::F32))
                  .ok());
+}
+
+void OneDnnBackendTest::pixelsAreRepeatedWhereTheDefinitionRepeatsThem_data()
+{
+    using Places = ops::Resample::Places;
+    using Rounding = ops::Resample::Rounding;
+    QTest::addColumn<Places>("places");
+    QTest::addColumn<Rounding>("rounding");
+    QTest::addColumn<bool>("own"); // where factors are whole
+    static constexpr std::array<const char *, 6> kPlaces{
+        "half pixel", "symmetric", "half pixel or 0", "half pixel nearest", "align corners", "asymmetric"};
+    static constexpr std::array<const char *, 4> kRoundings{"half down", "half up", "down", "up"};
+    for (std::size_t place = 0; place < kPlaces.size(); ++place)
+        for (std::size_t rounding = 0; rounding < kRoundings.size(); ++rounding)
+            QTest::addRow("%s, %s", kPlaces.at(place), kRoundings.at(rounding))
+                << static_cast<Places>(place) << static_cast<Rounding>(rounding)
+                << ((place < 3 && rounding < 2) || ((place == 3 || place == 5) && rounding == 2));
+}
+
+void OneDnnBackendTest::pixelsAreRepeatedWhereTheDefinitionRepeatsThem()
+{
+    QFETCH(ops::Resample::Places, places);
+    QFETCH(ops::Resample::Rounding, rounding);
+    QFETCH(bool, own);
+    struct Grown
+    {
+        std::vector<double> scales;
+        ops::Dims sizes;
+        Shape result;
+        bool isWhole;
+    };
+    const std::vector<Grown> all{
+        {{1, 1, 2, 2}, {}, {2, 3, 6, 10}, true},     {{1, 1, 3, 1}, {}, {2, 3, 9, 5}, true},
+        {{}, {2, 3, 12, 5}, {2, 3, 12, 5}, true},    {{1, 1, 1, 1}, {}, {2, 3, 3, 5}, true},
+        {{1, 1, 1.5, 1.4}, {}, {2, 3, 4, 7}, false}, {{}, {2, 3, 7, 5}, {2, 3, 7, 5}, false},
+        {{1, 2, 2, 2}, {}, {2, 6, 6, 10}, false},    {{1, 1, 0.34, 1}, {}, {2, 3, 1, 5}, false},
+        {{1, 1, 2.1, 2}, {}, {2, 3, 6, 10}, false},
+    };
+    for (const DType type : {DType::F32, DType::BF16, DType::F16}) {
+        const std::vector<Tensor> inputs{integers({2, 3, 3, 5}, type, -40, 49, 1)};
+        for (const Grown &grown : all) {
+            ops::Resample resample{.places = places, .rounding = rounding};
+            resample.scales = grown.scales;
+            resample.sizes = grown.sizes;
+            const Operation operation = operationOf(resample, inputs, grown.result, type);
+            QCOMPARE(m_backend->prepare(operation).ok(), own && grown.isWhole);
+            if (own && grown.isWhole)
+                QCOMPARE(run(*m_backend, operation, inputs).values,
+                         run(*m_definition, operation, inputs).values);
+        }
+    }
+}
+
+void OneDnnBackendTest::operatorsOfOnnxAreThoseOfTheDefinition_data()
+{
+    QTest::addColumn<ops::Operator>("op");
+    QTest::addColumn<std::vector<Shape>>("inputs");
+    QTest::addColumn<Shape>("result");
+    const auto row = [](const char *name, ops::Operator op, std::vector<Shape> inputs, Shape result) {
+        QTest::newRow(name) << std::move(op) << std::move(inputs) << std::move(result);
+    };
+    using ops::Join;
+    row("sum of three", Join{Join::Kind::Sum, 3, true}, {{2, 5}, {2, 5}, {2, 5}}, {2, 5});
+    row("sum of one", Join{Join::Kind::Sum, 1, true}, {{2, 3, 4, 4}}, {2, 3, 4, 4});
+    row("maximum", ops::Binary{ops::BinaryKind::Maximum, true}, {{2, 3, 4}, {3, 1}}, {2, 3, 4});
+    row("minimum", ops::Binary{ops::BinaryKind::Minimum, true}, {{4}, {2, 3, 1}}, {2, 3, 4});
+    for (const bool transposeA : {false, true})
+        for (const bool transposeB : {false, true}) {
+            const Shape a = transposeA ? Shape{6, 4} : Shape{4, 6};
+            const Shape b = transposeB ? Shape{5, 6} : Shape{6, 5};
+            ops::Gemm gemm{.transposeA = transposeA, .transposeB = transposeB};
+            row("product", gemm, {a, b}, {4, 5});
+            gemm.hasAddend = gemm.addendStretches = true;
+            row("product and vector", gemm, {a, b, {5}}, {4, 5});
+            row("product and row", gemm, {a, b, {1, 5}}, {4, 5});
+        }
+    row("divided by the root of the width", ops::Unary{ops::UnaryKind::DivideBySqrtDim}, {{3, 16}}, {3, 16});
+}
+
+void OneDnnBackendTest::operatorsOfOnnxAreThoseOfTheDefinition()
+{
+    QFETCH(ops::Operator, op);
+    QFETCH(std::vector<Shape>, inputs);
+    QFETCH(Shape, result);
+    for (const DType type : {DType::F32, DType::BF16}) {
+        std::vector<Tensor> values;
+        for (const Shape &shape : inputs)
+            values.push_back(integers(shape, type, -3, 4, 5 + 2 * values.size()));
+        const Operation operation = operationOf(op, values, result, type);
+        const Outcome got = run(*m_backend, operation, values);
+        QCOMPARE(got.values, run(*m_definition, operation, values).values);
+        QVERIFY2(got.kernel.find("ref") == std::string::npos, got.kernel.c_str());
+    }
 }
 
 void OneDnnBackendTest::aKernelFollowsTheMemoryOfItsValues()

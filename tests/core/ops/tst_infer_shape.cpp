@@ -78,11 +78,11 @@ private Q_SLOTS:
         row("reshape split cut off", Reshape{.shape = {0, 0, 0, -4, 3}});
         row("reshape past the end", Reshape{.shape = {0, 0, 0, 0, 0}});
         row("slice step 0", Slice{.begin = {0}, .end = {1}, .step = {0}});
-        row("slice axis", SliceAxis{.axis = 2, .begin = kLeast, .end = kLeast});
+        row("slice axis", Slice{.axes = Dims{2}, .begin = {kLeast}, .end = {kLeast}, .isInside = true});
         row("pad widths", Pad{.widths = {0, 0, 0, 0, kMost, kMost, 0, 0}});
         row("tile", Tile{.repeats = {kMost}});
         row("repeat", Repeat{.repeats = kMost});
-        row("broadcast below 0", BroadcastTo{.shape = {kLeast, 3, 8, 9}});
+        row("broadcast below 0", Expand{.shape = {kLeast, 3, 8, 9}, .keepsRank = true});
         row("block", DepthToSpace{.block = kMost});
         row("block 0", SpaceToDepth{.block = 0});
         row("depth below 0", OneHot{.depth = kLeast});
@@ -110,7 +110,7 @@ private Q_SLOTS:
         row("diagonal of one axis", Diagonal{.first = 1, .second = -3});
         row("flat index without shape", FlatIndex{});
         row("running sum", CumulativeSum{.axis = kLeast});
-        row("identity", Eye{.rows = kLeast});
+        row("identity", EyeLike{.hasInput = false, .rows = kLeast});
         row("bins", Histogram{.bins = kMost});
         row("sample", RandomSample{.shape = {kLeast}});
         row("quantized", Quantized<FullyConnected>{{.units = kLeast}});

@@ -283,7 +283,7 @@ private Q_SLOTS:
             QVERIFY(!units[0].whole);
             return;
         }
-        const auto *whole = units[0].whole->getIf<ops::RowNorm>();
+        const auto *whole = units[0].whole->getIf<ops::LayerNormalization>();
         QVERIFY(whole != nullptr);
         QCOMPARE(whole->axis, std::int64_t{-1});
         QCOMPARE(whole->centred, form.centred);

@@ -69,18 +69,33 @@ Result<std::vector<std::int64_t>> offsetsAlong(const RawArrays &arrays, std::int
     return offsets;
 }
 
-/// Where the slices begin that tuples of indices (input 1) name, in elements of data, batch axes left out.
-Result<std::vector<std::int64_t>> offsetsOfTuples(const RawArrays &arrays, std::size_t batchAxes)
+/// Tuples of indices (input 1): which element of which tuple lies where.
+struct Tuples
+{
+    std::size_t count = 0;
+    std::size_t length = 0; ///< of a tuple
+    bool byRows = false; ///< the tuples lie side by side
+
+    std::size_t place(std::size_t tuple, std::size_t k) const
+    {
+        return byRows ? k * count + tuple : tuple * length + k;
+    }
+};
+
+/// Where the slices begin that tuples of indices name, in elements of data, batch axes left out.
+Result<std::vector<std::int64_t>> offsetsOfTuples(const RawArrays &arrays, std::size_t batchAxes,
+                                                  bool byRows = false)
 {
     const DimSpan data = arrays.inDims(0);
     const DimSpan dims = arrays.inDims(1);
-    const auto named = static_cast<std::size_t>(dims.back());
+    const Tuples tuples{byRows ? extent(dims, 1, dims.size()) : extent(dims, 0, dims.size() - 1),
+                        static_cast<std::size_t>(byRows ? dims.front() : dims.back()), byRows};
     const std::vector<std::int64_t> indices = loadedInput<std::int64_t>(arrays, 1);
     const std::vector<std::int64_t> strides = denseStrides(data);
-    std::vector<std::int64_t> offsets(extent(dims, 0, dims.size() - 1), 0);
+    std::vector<std::int64_t> offsets(tuples.count, 0);
     for (std::size_t i = 0; i < offsets.size(); ++i) {
-        for (std::size_t k = 0; k < named; ++k) {
-            std::int64_t index = indices[i * named + k];
+        for (std::size_t k = 0; k < tuples.length; ++k) {
+            std::int64_t index = indices[tuples.place(i, k)];
             if (!settlePlace(index, data[batchAxes + k]))
                 return outsideExtent(index, data[batchAxes + k]);
             offsets[i] += index * strides[batchAxes + k];
@@ -148,7 +163,7 @@ Result<void> move(const ops::GatherElements &op, const RawArrays &arrays)
     return {};
 }
 
-Result<void> move(const ops::GatherTuples &op, const RawArrays &arrays)
+Result<void> move(const ops::GatherND &op, const RawArrays &arrays)
 {
     const auto batchAxes = static_cast<std::size_t>(op.batchAxes);
     const DimSpan data = arrays.inDims(0);
@@ -156,7 +171,7 @@ Result<void> move(const ops::GatherTuples &op, const RawArrays &arrays)
         if (data[axis] != arrays.inDims(1)[axis])
             return badInput("input 1", arrays.operation.inputs[1].shape.toString(),
                             "the first " + std::to_string(batchAxes) + " extents of input 0");
-    HALFTONE_TRY(const std::vector<std::int64_t> offsets, offsetsOfTuples(arrays, batchAxes));
+    HALFTONE_TRY(const std::vector<std::int64_t> offsets, offsetsOfTuples(arrays, batchAxes, op.byRows));
     const std::size_t batches = extent(data, 0, batchAxes);
     const std::size_t ofBatch = std::max<std::size_t>(batches == 0 ? 0 : offsets.size() / batches, 1);
     const std::size_t step = extent(data, batchAxes, data.size());

@@ -32,41 +32,6 @@ std::vector<bool> conditions(const RawArrays &arrays, std::size_t input)
 
 } // namespace
 
-Result<void> move(const ops::InsertAxes &, const RawArrays &arrays)
-{
-    if (arrays.outCount(0) > 0)
-        std::memcpy(arrays.out[0], arrays.in[0], arrays.outCount(0) * arrays.elementSize());
-    return {};
-}
-
-Result<void> move(const ops::StridedSlice &op, const RawArrays &arrays)
-{
-    const DimSpan in = arrays.inDims(0);
-    const std::vector<std::int64_t> strides = denseStrides(in);
-    AxisTables tables = identityTables(in);
-    for (std::size_t i = 0; i < op.begin.size(); ++i) {
-        const std::size_t axis = op.axes ? fromFront((*op.axes)[i], in.size()) : i;
-        const std::int64_t step = op.step.empty() ? 1 : op.step[i];
-        const std::int64_t begin = op.begin[i] < 0 ? op.begin[i] + in[axis] : op.begin[i];
-        std::int64_t at = std::clamp<std::int64_t>(begin, 0, std::max<std::int64_t>(in[axis] - 1, 0));
-        tables[axis].resize(static_cast<std::size_t>(arrays.outDims(0)[axis]));
-        for (std::size_t k = 0; k < tables[axis].size(); ++k) {
-            tables[axis][k] = at * strides[axis];
-            at = k + 1 < tables[axis].size() ? at + step : at; // the last step might leave the numbers
-        }
-    }
-    return gathered(tables, arrays);
-}
-
-Result<void> move(const ops::Expand &, const RawArrays &arrays)
-{
-    const std::vector<std::int64_t> strides = stretchedStrides(arrays.inDims(0), arrays.outDims(0));
-    AxisTables tables;
-    for (std::size_t axis = 0; axis < strides.size(); ++axis)
-        tables.push_back(evenTable(arrays.outDims(0)[axis], strides[axis]));
-    return gathered(tables, arrays);
-}
-
 Result<void> move(const ops::Compress &op, const RawArrays &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
@@ -113,20 +78,24 @@ Result<void> move(const ops::NonZero &, const RawArrays &arrays)
     return {};
 }
 
-Result<void> move(const ops::OneHotValues &op, const RawArrays &arrays)
+Result<void> move(const ops::OneHot &op, const RawArrays &arrays)
 {
-    if (arrays.inCount(2) != 2)
+    if (op.hasValues && arrays.inCount(2) != 2)
         return badInput("input 2", arrays.operation.inputs[2].shape.toString(), "(2), off and on");
     const std::vector<std::int64_t> where = loadedInput<std::int64_t>(arrays, 0);
     const AxisView view(arrays.outDims(0), fromFront(op.axis, arrays.outDims(0).size()));
     const std::size_t size = arrays.elementSize();
+    const std::array<double, 2> written{op.off, op.on};
+    std::array<std::byte, 2 * sizeof(double)> narrowed{};
+    tensor::narrow(written.data(), written.size(), arrays.operation.outputs[0].dtype, narrowed.data());
+    const std::byte *const values = op.hasValues ? arrays.in[2] : narrowed.data();
     for (std::size_t i = 0; i < arrays.outCount(0); ++i)
-        std::memcpy(arrays.out[0] + i * size, arrays.in[2], size);
+        std::memcpy(arrays.out[0] + i * size, values, size);
     for (std::size_t line = 0; line < where.size(); ++line) {
-        const std::int64_t at = where[line] < 0 ? where[line] + op.depth : where[line];
+        const std::int64_t at = where[line] < 0 && op.hasValues ? where[line] + op.depth : where[line];
         if (at >= 0 && at < op.depth)
             std::memcpy(arrays.out[0] + (view.begin(line) + static_cast<std::size_t>(at) * view.inner) * size,
-                        arrays.in[2] + size, size);
+                        values + size, size);
     }
     return {};
 }
