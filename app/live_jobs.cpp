@@ -127,7 +127,7 @@ void LiveJobs::cancel()
     m_job.cancel();
     m_stopped = true;
     setBusy(false);
-    putOffLatency(tr("Stopped: Run \u203a Compute Again (Shift+F5) measures the times of layers."));
+    putOffLatency(tr("Stopped. Run \u203a Compute Again (Shift+F5) measures the layer times."));
 }
 
 void LiveJobs::loseSource()
@@ -145,11 +145,11 @@ QString LiveJobs::whyNoLatency() const
 {
     const auto &snapshot = m_controller->snapshot();
     if (m_sourceLost)
-        return tr("No times of layers: the model's file was written over while it was open.");
+        return tr("No layer times: the model file was overwritten while it was open. Reload it.");
     if (snapshot && (snapshot->error || !snapshot->converted))
-        return tr("No times of layers: these lists cannot be applied.");
+        return tr("No layer times: these lists cannot be applied.");
     if (snapshot && snapshot->policy->analysedFormat)
-        return tr("No times of layers: the target is a format for analysis, in which nothing computes.");
+        return tr("No layer times: the target format is for analysis only.");
     return {};
 }
 
@@ -311,7 +311,7 @@ void LiveJobs::fail(const Error &error)
     if (error.code == Errc::Cancelled)
         return;
     const QString what = widgets::plain(error.message());
-    putOffLatency(tr("No times of layers: %1").arg(what));
+    putOffLatency(tr("No layer times: %1").arg(what));
     if (error.field == Field::Memory)
         Q_EMIT lacksMemory(what);
     else
@@ -417,9 +417,8 @@ void LiveJobs::measure()
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
             if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // data tell the shapes
                 m_measuredRevision = revision;
-                putOffLatency(
-                    tr("No times of layers yet: %1. Data tell the shapes of inputs: attach some (Ctrl+D).")
-                        .arg(widgets::plain(outcome.error().message())));
+                putOffLatency(tr("No layer times yet: %1. Attach data (Ctrl+D) to provide the input shapes.")
+                                  .arg(widgets::plain(outcome.error().message())));
                 Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
                 return next();
             }

@@ -84,7 +84,7 @@ Result<void> layOut(const LayoutOptions &options, const std::stop_token &stop)
     HALFTONE_TRY(const session::Session session, options.model.open());
     const graph::Model &model = session.source().model;
     if (session.source().modelPath.empty())
-        return badInput(options.model.model, "parameters alone", "a model with a graph");
+        return badInput(options.model.model, "a parameter file without a graph", "a model");
     const auto begin = std::chrono::steady_clock::now();
     HALFTONE_TRY(const layout::FirstView view,
                  layout::firstView(model, options.fold == "auto", progress(stop)));

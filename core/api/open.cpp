@@ -35,7 +35,7 @@ halftone::Result<Model> Inside::model(session::Session session)
 {
     const io::LoadedModel &loaded = session.source();
     if (loaded.modelPath.empty())
-        return inFile(badInput({}, "parameters without a network", "a model"), loaded.paramsPath);
+        return inFile(badInput({}, "a parameter file without a graph", "a model"), loaded.paramsPath);
     std::vector<std::string> notes = loaded.notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     HALFTONE_TRY(std::vector<Value> inputs, inputsOf(loaded.model, shapes));

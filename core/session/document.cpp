@@ -67,7 +67,7 @@ Result<std::unique_ptr<Document>> Document::open(const std::string &path, const 
 {
     HALFTONE_TRY(Session session, Session::open(path, options));
     if (session.source().modelPath.empty())
-        return inFile(badInput({}, "parameters without a network", "a model: NAME-symbol.json"), path);
+        return inFile(badInput({}, "a parameter file without a graph", "a model (NAME-symbol.json)"), path);
     std::unique_ptr<Document> document(new Document(std::move(session)));
     HALFTONE_CHECK(document->inferShapes());
     return document;

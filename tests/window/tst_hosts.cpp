@@ -190,7 +190,7 @@ void TestHosts::aComparisonIsTheWindowsOwn()
     const std::size_t examples = m_window->jobs().data()->examples;
     const HostRun run = hosts().runFor(HostTask::Compare, examples, true);
     QCOMPARE(finish(run, placeOf()),
-             QStringLiteral("Compared on hosts, over %1 examples.").arg(own->examples));
+             QStringLiteral("Compared on hosts with %1 examples.").arg(own->examples));
     QCOMPARE(run.state(), HostRun::State::Finished);
     const session::Figures figures = controller().figures();
     QVERIFY(figures.comparison != own);
@@ -218,7 +218,7 @@ void TestHosts::aCalibrationIsTheWindowsOwn()
     QVERIFY(own);
     const HostRun run = hosts().runFor(HostTask::Calibrate, m_window->jobs().data()->examples, false);
     QCOMPARE(finish(run, placeOf("localhost slots=3")),
-             QStringLiteral("Calibrated on hosts, over %1 examples.").arg(own->examples));
+             QStringLiteral("Calibrated on hosts with %1 examples.").arg(own->examples));
     const auto theirs = controller().figures().calibration;
     QVERIFY(theirs != own);
     QCOMPARE(theirs->tensors.size(), own->tensors.size());
@@ -252,14 +252,14 @@ void TestHosts::aSearchArrivesMeasured()
     if (maker.value().backend().support(tensor::DType::BF16) != kernels::Support::Native)
         QSKIP("this machine has no backend with a native bfloat16, so that nothing can be timed");
     const QString said = finish(hosts().runFor(HostTask::Tune, 0, false), placeOf());
-    QVERIFY2(said.startsWith(u"Searched on hosts:"), qPrintable(said));
+    QVERIFY2(said.startsWith(u"Search on hosts finished:"), qPrintable(said));
     QVERIFY(test::settle(*m_window));
     const tune::Front *const front = m_window->tune().front();
     QVERIFY(front);
     QVERIFY(!front->best().empty());
     const auto measured = std::ranges::count_if(
         front->points, [](const tune::Point &point) { return point.measured.has_value(); });
-    QVERIFY2(said.contains(QStringLiteral(" %1 networks").arg(measured)),
+    QVERIFY2(said.contains(QStringLiteral(" %1 models").arg(measured)),
              qPrintable(said)); // none was measured here
 }
 

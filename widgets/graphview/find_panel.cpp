@@ -188,7 +188,7 @@ void FindPanel::tellCount()
     if (m_text->text().isEmpty())
         m_count->setText(FindQuery::help());
     else if (m_found.empty())
-        m_count->setText(tr("Nothing found."));
+        m_count->setText(tr("No node found."));
     else
         m_count->setText(m_at < 0 ? tr("%1 found").arg(m_found.size())
                                   : tr("%1 of %2").arg(m_at + 1).arg(m_found.size()));

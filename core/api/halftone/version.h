@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// Semantic versioning (semver.org): while the first number is 0, programs are compiled anew when the second one changes. CMakeLists.txt
+/// Semantic versioning (semver.org): while the first number is 0, programs must be recompiled when the second one changes. CMakeLists.txt
 /// reads these numbers.
 #define HALFTONE_VERSION_MAJOR 0
 #define HALFTONE_VERSION_MINOR 1
@@ -10,7 +10,7 @@
 
 namespace halftone::api {
 
-/// Of the library that is linked: "0.1.0".
+/// Version of the linked library, e.g. "0.1.0".
 std::string_view version();
 
 } // namespace halftone::api
