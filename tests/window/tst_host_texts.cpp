@@ -32,7 +32,7 @@ void TestHostTexts::listsOfHostsAreRead_data()
     QTest::newRow("none at a time") << QByteArray("a slots=0") << QByteArray("line 1: \"a slots=0\"");
     QTest::newRow("an option") << QByteArray("--mca x") << QByteArray("line 1: \"--mca x\"");
     QTest::newRow("a word more") << QByteArray("a cores=3") << QByteArray("line 1: \"a cores=3\"");
-    QTest::newRow("nobody") << QByteArray("# none\n") << QByteArray("hosts: none");
+    QTest::newRow("nobody") << QByteArray("# none\n") << QByteArray("hosts: the list is empty");
 }
 
 void TestHostTexts::listsOfHostsAreRead()

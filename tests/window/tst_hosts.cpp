@@ -150,7 +150,7 @@ QString TestHosts::finish(const HostRun &run, const app::HostPlace &place)
 void TestHosts::withoutOpenMpiTheActionSaysSo()
 {
     QVERIFY(app::whyNoHosts(true).isEmpty());
-    QVERIFY(app::whyNoHosts(false).contains(u"without Open MPI"));
+    QVERIFY(app::whyNoHosts(false).contains(u"no Open MPI support"));
     const QAction *found = nullptr;
     for (const QAction *menu : m_window->menuBar()->actions()) {
         for (const QAction *action : menu->menu()->actions())
@@ -238,9 +238,9 @@ void TestHosts::fewExamplesAreFewShards()
         QSKIP(qPrintable(why));
     useExamples(3);
     QCOMPARE(finish(hosts().runFor(HostTask::Compare, 0, false), placeOf()),
-             QStringLiteral("Compared on hosts, over 3 examples."));
+             QStringLiteral("Compared on hosts with 3 examples."));
     QCOMPARE(finish(hosts().runFor(HostTask::Calibrate, 0, false), placeOf()),
-             QStringLiteral("Calibrated on hosts, over 3 examples."));
+             QStringLiteral("Calibrated on hosts with 3 examples."));
 }
 
 void TestHosts::aSearchArrivesMeasured()
@@ -314,7 +314,7 @@ void TestHosts::failuresAreTold_data()
     QTest::addColumn<QString>("expected");
     const QString here = QStringLiteral("localhost slots=2");
     QTest::newRow("a program that is not there") << here << QStringLiteral("/none/halftone-mpi") << QString()
-                                                 << QStringLiteral("/none/halftone-mpi: not there");
+                                                 << QStringLiteral("/none/halftone-mpi: no such file");
     QTest::newRow("a program without MPI") << here << QStringLiteral("/bin/true") << QString()
                                            << QStringLiteral("does not behave like halftone-mpi");
     QTest::newRow("no mpirun") << here << kProgram << QStringLiteral("/none/mpirun")

@@ -160,8 +160,7 @@ void TestSourceFile::aModelThatIsWrittenOverInPlaceIsToldAndWhatWasReadIsKept()
         write("m-0000.params", how == u"cut" ? std::string("cut") : paramsOf(70, m_folder->path()));
     }
     app::NoticeBar *const told = bar(window, "source");
-    QTRY_VERIFY2(told->text().startsWith("m-0000.params has changed since it was read"),
-                 qPrintable(told->text()));
+    QTRY_VERIFY2(told->text().startsWith("m-0000.params has changed on disk"), qPrintable(told->text()));
     QVERIFY(buttonOf(told, "Reload"));
     QVERIFY(buttonOf(told, "Keep Shown Version"));
     buttonOf(told, "Keep Shown Version")->click();
@@ -454,7 +453,7 @@ void TestSourceFile::awaitedTimesSayWhyTheyDoNotCome()
     window.showView(QStringLiteral("latency"));
     window.jobs().setLatencyWanted(true);
     window.jobs().cancel();
-    QTRY_VERIFY2(plot->emptyText().startsWith("Stopped: "), qPrintable(plot->emptyText()));
+    QTRY_VERIFY2(plot->emptyText().startsWith("Stopped. "), qPrintable(plot->emptyText()));
     app::JobSettings settings = window.jobs().settings();
     const app::JobSettings usual = settings;
     settings.memoryLimit = 1; // in which nothing is computed
