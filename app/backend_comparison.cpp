@@ -22,7 +22,7 @@ QString BackendComparison::whyNot() const
     if (!m_controller->snapshot())
         return tr("Open a model first.");
     if (!m_jobs->data())
-        return tr("Attach data first (Ctrl+D): backends are compared on what is attached.");
+        return tr("Attach data first (Ctrl+D); backends are compared on the attached data.");
     return {};
 }
 
@@ -67,9 +67,9 @@ void BackendComparison::stop()
 void BackendComparison::take(const std::string &other, Result<jobs::CompareOutcome> outcome)
 {
     Q_EMIT runningChanged();
-    const QString names = tr("%1 against %2").arg(plain(m_backend), plain(other));
+    const QString names = tr("%1 vs. %2").arg(plain(m_backend), plain(other));
     if (!outcome.ok()) {
-        Q_EMIT failed(tr("%1 was not compared: %2").arg(names, plain(outcome.error().message())));
+        Q_EMIT failed(tr("Could not compare with %1: %2").arg(names, plain(outcome.error().message())));
         return;
     }
     const profile::Comparison &comparison = outcome.value().comparison;

@@ -198,7 +198,7 @@ void BookmarksMenu::askAndAdd()
     bool isGiven = false;
     const QString name
         = QInputDialog::getText(parentWidget(), tr("Add Bookmark"),
-                                tr("&Name of this view: what is unfolded, where, and how it is coloured"),
+                                tr("&Name (the bookmark keeps unfolded blocks, position, zoom and colours):"),
                                 QLineEdit::Normal, freeName(), &isGiven);
     if (isGiven)
         add(name);

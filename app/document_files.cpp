@@ -1,6 +1,6 @@
 #include "app/document_files.h"
 
-#include "app/left_work.h"
+#include "app/recoverable_session.h"
 #include "app/settings.h"
 #include "app/view_state.h"
 #include "core/base/mapped_file.h"
@@ -131,7 +131,7 @@ void DocumentFiles::openSample(Sample sample)
     const bool isOnnx = sample == Sample::Onnx;
     const QString model = samplePath(fileOf(sample));
     if (model.isEmpty()) {
-        Q_EMIT openFailed(tr("the sample"), tr("The sample is not part of this installation."));
+        Q_EMIT openFailed(tr("the sample"), tr("The sample is missing from the installation."));
         return;
     }
     load(
@@ -257,7 +257,7 @@ void DocumentFiles::keepLost(const std::vector<std::string> &lost)
     m_recovered.clear();
     m_recoveredLock.reset();
     Q_EMIT warned(
-        tr("Recovered, except for what this version does not understand: %1. The journal is kept: %2")
+        tr("Recovered, except for parts that this version does not understand: %1. The journal is kept: %2")
             .arg(plain(joined(lost, 3)), widgets::shownPath(kept)));
 }
 

@@ -44,8 +44,7 @@ bool areDrawn(const std::optional<jobs::ExampleOptions> &data)
 
 QString drawnInputsMeaning()
 {
-    return QCoreApplication::translate("drawnInputs",
-                                       "Drawn inputs are random values: errors yes, accuracy no.");
+    return QCoreApplication::translate("drawnInputs", "Random inputs give layer errors, but no accuracy.");
 }
 
 } // namespace halftone::app

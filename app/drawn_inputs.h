@@ -16,6 +16,6 @@ Result<QString> drawInputsFor(const io::LoadedModel &model);
 
 bool areDrawn(const std::optional<jobs::ExampleOptions> &data);
 
-QString drawnInputsMeaning(); ///< "Drawn inputs are random values: errors yes, accuracy no."
+QString drawnInputsMeaning(); ///< "Random inputs give layer errors, but no accuracy."
 
 } // namespace halftone::app

@@ -25,9 +25,9 @@ constexpr int kExportPollMs = 50;
 QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
 {
     if (!jobs.data())
-        return QObject::tr("Attach data to measure the errors on (Ctrl+D).");
+        return QObject::tr("Attach data (Ctrl+D) to measure the errors.");
     if (!snapshot.calibration || !snapshot.ranges)
-        return QObject::tr("The ranges of the data have not been collected yet.");
+        return QObject::tr("The ranges of the data are still being collected.");
     return {};
 }
 
@@ -65,11 +65,11 @@ QString whyParametersStay(const session::Snapshot &snapshot)
         return {};
     QStringList lines;
     if (hasInt8(snapshot))
-        lines << ExportJob::tr("Parameters are written as they are: the graph quantizes the weights of int8 "
+        lines << ExportJob::tr("Parameters are written unchanged: the graph quantizes the weights of int8 "
                                "operators when it runs.");
-    lines << ExportJob::tr(
-                 "Model \u203a Store Parameters in the Target Type writes those that all readers want "
-                 "in %1 in half the size.")
+    lines << ExportJob::tr("To halve their size, turn on Model \u203a Store Parameters in the Target Type: "
+                           "it writes parameters "
+                           "that all readers need in %1 as %1.")
                  .arg(QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data()));
     return lines.join(QLatin1Char(' '));
 }

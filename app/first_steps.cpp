@@ -44,18 +44,18 @@ QLayout *FirstSteps::meanings()
 {
     auto *const row = new widgets::WrapLayout;
     row->setSpacing(8);
-    row->addWidget(new QLabel(tr("Colours show what an operator computes in:"), this));
+    row->addWidget(new QLabel(tr("Colours show the type an operator computes in:"), this));
     using tensor::DType;
     for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::I8})
         row->addWidget(meaning(type));
-    row->addWidget(new QLabel(tr("\u25c7 is a cast that was inserted"), this));
+    row->addWidget(new QLabel(tr("\u25c7 is an inserted cast"), this));
     return row;
 }
 
 QWidget *FirstSteps::lists()
 {
     auto *const text = new QLabel(
-        tr("Lists decide it: the first list is the target type; int8 applies where an operator can be "
+        tr("Lists decide the type. The first list is the target type; int8 applies where an operator can be "
            "quantized; fp32 stays in float32; widest takes the widest type among its inputs; conditional "
            "stays in float32 where an attribute says so; excluded holds single nodes in float32; neutral "
            "follows its inputs."),
@@ -83,7 +83,7 @@ QWidget *FirstSteps::closeButton()
     auto *const close = new QToolButton(this);
     close->setAutoRaise(true);
     close->setIcon(style()->standardIcon(QStyle::SP_TitleBarCloseButton));
-    close->setAccessibleName(tr("Close the first steps for good"));
+    close->setAccessibleName(tr("Close the first steps permanently"));
     close->setToolTip(close->accessibleName());
     connect(close, &QToolButton::clicked, this, &FirstSteps::closeForGood);
     return close;
@@ -100,12 +100,12 @@ QLayout *FirstSteps::steps()
     row->addWidget(attach);
     m_attach = attach;
     auto *const draw = new QPushButton(tr("Draw Random Inputs"), this);
-    draw->setToolTip(tr("For when you have no data. %1").arg(drawnInputsMeaning()));
+    draw->setToolTip(tr("Use this if you have no data. %1").arg(drawnInputsMeaning()));
     connect(draw, &QPushButton::clicked, this, &FirstSteps::drawWanted);
     row->addWidget(draw);
     m_draw = draw;
     auto *const latency = new QPushButton(tr("Measure Latency"), this);
-    latency->setToolTip(tr("Both networks on this machine, again after every edit"));
+    latency->setToolTip(tr("Measures both models on this machine, after every edit"));
     connect(latency, &QPushButton::clicked, this, &FirstSteps::latencyWanted);
     row->addWidget(latency);
     m_latency = latency;

@@ -133,7 +133,7 @@ void LiveJobs::cancel()
     m_state.isStopped = true;
     m_running = session::Job::None;
     setBusy(false);
-    putOffLatency(tr("Stopped: Run \u203a Compute Again (Shift+F5) measures the times of layers."));
+    putOffLatency(tr("Stopped. Run \u203a Compute Again (Shift+F5) measures the layer times."));
 }
 
 void LiveJobs::loseSource()
@@ -151,16 +151,16 @@ QString LiveJobs::whyNoLatency() const
 {
     const auto &snapshot = m_controller->snapshot();
     if (m_sourceLost)
-        return tr("No times of layers: the model's file was written over while it was open.");
+        return tr("No layer times: the model file was overwritten while it was open. Reload it.");
     if (snapshot && snapshot->isAwaited())
-        return tr("No times of layers yet: the model is being converted.");
+        return tr("No layer times yet: the model is being converted.");
     if (snapshot && snapshot->error && snapshot->error->code == Errc::Cancelled)
-        return tr(
-            "No times of layers: the conversion was stopped. Run \u203a Compute Again (Shift+F5) converts.");
+        return tr("No layer times: the conversion was stopped. Run \u203a Compute Again (Shift+F5) converts "
+                  "the model.");
     if (snapshot && snapshot->error)
-        return tr("No times of layers: these lists cannot be applied.");
+        return tr("No layer times: these lists cannot be applied.");
     if (snapshot && snapshot->policy->analysedFormat)
-        return tr("No times of layers: the target is a format for analysis, in which nothing computes.");
+        return tr("No layer times: the target format is for analysis only.");
     return {};
 }
 
@@ -298,7 +298,7 @@ void LiveJobs::fail(const Error &error)
     if (error.code == Errc::Cancelled)
         return;
     const QString what = widgets::plain(error.message());
-    putOffLatency(tr("No times of layers: %1").arg(what));
+    putOffLatency(tr("No layer times: %1").arg(what));
     if (error.field == Field::Memory)
         Q_EMIT lacksMemory(what);
     else
@@ -404,9 +404,8 @@ void LiveJobs::measure()
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
             if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // they give the shapes
                 m_state.measured = revision;
-                putOffLatency(
-                    tr("No times of layers yet: %1. Attach data (Ctrl+D): they give the shapes of inputs.")
-                        .arg(widgets::plain(outcome.error().message())));
+                putOffLatency(tr("No layer times yet: %1. Attach data (Ctrl+D) to provide the input shapes.")
+                                  .arg(widgets::plain(outcome.error().message())));
                 Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
                 return next();
             }

@@ -90,7 +90,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
                 takeData(*data, opened.value());
                 return;
             }
-            Q_EMIT failed(tr("%1 was not attached: %2")
+            Q_EMIT failed(tr("Could not attach %1: %2")
                               .arg(widgets::shownName(widgets::pathText(data->inputs)),
                                    widgets::plain(opened.error().message())));
             next(); // what was under way for the data that stay
@@ -109,7 +109,7 @@ void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &open
     m_picturesThere = opened.picturesThere;
     if (m_picturesThere)
         Q_EMIT noted(
-            tr("The first %1 of the %2 pictures in %3 are attached; Model \u203a Attach Data can take more.")
+            tr("Attached the first %1 of %2 pictures in %3. To use more, select Model \u203a Attach Data.")
                 .arg(data.examples)
                 .arg(*m_picturesThere)
                 .arg(widgets::plain(data.inputs)));

@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 
     const QStringList files = parser.positionalArguments();
     if (files.size() > 1)
-        return refuse(QObject::tr("%1 files, expected one").arg(files.size()));
+        return refuse(QObject::tr("%1 files given; open one at a time").arg(files.size()));
     const QString wanted = parser.value(theme);
     if (!wanted.isEmpty() && wanted != u"light" && wanted != u"dark")
         return refuse(QObject::tr("--theme: %1, expected light or dark").arg(wanted));

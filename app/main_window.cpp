@@ -220,9 +220,10 @@ void MainWindow::connectExport()
     });
     connect(m_export, &ExportJob::noted, this, &MainWindow::log);
     connect(m_export, &ExportJob::stopped, this,
-            [this] { m_statusLine->showForAWhile(tr("Not exported: stopped.")); });
-    connect(m_export, &ExportJob::failed, this,
-            [this](const QString &why) { m_centre->notice()->showNotice(tr("Not exported: %1").arg(why)); });
+            [this] { m_statusLine->showForAWhile(tr("Export stopped.")); });
+    connect(m_export, &ExportJob::failed, this, [this](const QString &why) {
+        m_centre->notice()->showNotice(tr("Could not export: %1").arg(why));
+    });
     connect(m_export, &ExportJob::wrote, this, [this](const QStringList &paths) {
         QStringList names;
         for (const QString &path : paths) {
@@ -255,19 +256,18 @@ void MainWindow::showSource()
         return m_centre->source()->hide();
     if (state.kind == Kind::Changed) {
         m_centre->source()->showNotice(
-            tr("%1 has changed since it was read. The window still shows what was read.").arg(file),
+            tr("%1 has changed on disk. The window still shows the version that was read.").arg(file),
             tr("Reload"));
-        m_centre->source()->offerOther(tr("Keep What Was Read"));
+        m_centre->source()->offerOther(tr("Keep Shown Version"));
         return log(tr("%1 has changed since it was read").arg(file));
     }
     m_jobs->loseSource();
     if (m_tune->isRunning())
         Q_EMIT m_tune->stopWanted();
     m_backends->stop();
-    const QString what
-        = tr("%1 was written over while it was open, and what was read of it is lost: its figures are "
-             "withdrawn.")
-              .arg(file);
+    const QString what = tr("%1 was overwritten while it was open, so its data is lost: figures are "
+                            "no longer shown. Reload the model.")
+                             .arg(file);
     m_centre->source()->showNotice(what, tr("Reload"));
     log(what);
 }
@@ -334,9 +334,9 @@ void MainWindow::opened(const ViewTexts &texts)
 void MainWindow::openFailed(const QString &path, const QString &why)
 {
     m_failure = why;
-    log(tr("%1 did not open: %2").arg(widgets::shownPath(path), why));
+    log(tr("Could not open %1: %2").arg(widgets::shownPath(path), why));
     if (m_controller.isOpen())
-        m_centre->notice()->showNotice(tr("%1 did not open: %2").arg(widgets::shownName(path), why));
+        m_centre->notice()->showNotice(tr("Could not open %1: %2").arg(widgets::shownName(path), why));
     else
         m_start->showFailure(path, why);
 }

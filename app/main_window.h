@@ -37,7 +37,7 @@ class StartPage;
 class StatusLine;
 class SuggestionBar;
 
-/// The window: wiring only. Panels show the controller's document and edit through it; jobs and files work on it too.
+/// The window, which only connects its parts: panels show and edit the document of the controller; jobs and files work on it too.
 class MainWindow : public QMainWindow
 {
     Q_OBJECT
@@ -46,7 +46,7 @@ public:
     enum class For
     {
         Person,
-        Picture, ///< of the window as it is after the first minute, with nothing that is a person's own
+        Picture, ///< of the window after the first steps, without personal settings
     };
 
     explicit MainWindow(QWidget *parent = nullptr, For whom = For::Person);
@@ -54,19 +54,19 @@ public:
 
     void open(const QString &path, const QString &params = {});
     void openSample(Sample sample = Sample::Mxnet);
-    /// Of something that was to be done beside what is shown, which stays.
+    /// Reports that a side task failed; the open document is kept.
     void tellFailure(const QString &what);
-    /// A policy file for the document that is open, or about to be.
+    /// Applies a policy file to the document that is open or opening.
     void applyPolicyWhenOpen(const QString &path);
-    /// Data likewise, in place of what the session says.
+    /// Likewise attaches data, instead of those of the session.
     void attachWhenOpen(const jobs::ExampleOptions &examples);
-    /// "graph", or the name of a panel: brings it to the front. false: no such view.
+    /// Shows "graph" or the panel with that name. false: no such view.
     bool showView(const QString &name);
-    /// Selects what a suggestion is about, else the first operator, if nothing is selected.
+    /// If nothing is selected, selects the node of a suggestion or the first operator.
     void selectSomething();
-    /// Nothing is being read, laid out or computed.
+    /// True if nothing is being read, laid out or computed.
     bool isSettled() const;
-    /// Why the last file did not open; empty when it did.
+    /// Why the last file could not be opened; empty if it was.
     const QString &failure() const { return m_failure; }
 
     widgets::TuneState &tune() { return *m_tune; }
@@ -122,10 +122,10 @@ private:
     void saveAs();
     void closeDocument();
     void reload();
-    bool maySetAside(); ///< unsaved edits are saved or given up
+    bool maySetAside(); ///< asks whether to save or discard unsaved edits
     bool saveTo(const QString &path);
-    bool mayReplace(const QString &path); ///< asks, where somebody else has saved it meanwhile
-    void showSource(); ///< what has become of the model's file
+    bool mayReplace(const QString &path); ///< asks if another program has saved the file meanwhile
+    void showSource(); ///< shows changes of the model file
     void exportPicture();
     void attachData();
     void askForData(const std::optional<jobs::ExampleOptions> &now);
@@ -133,7 +133,7 @@ private:
     void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();
     void computeAgain();
-    void compareBackends(); ///< asks with which one
+    void compareBackends(); ///< asks for the backend
     void runOnHosts();
     void showPreferences();
     void showMemoryLimit(); ///< of them
@@ -161,20 +161,20 @@ private:
     RunOnHosts *m_hosts = nullptr;
     SourceWatch *m_source = nullptr;
     BackendComparison *m_backends = nullptr;
-    HostsDialog *m_hostsDialog = nullptr; ///< null before it was asked for
+    HostsDialog *m_hostsDialog = nullptr; ///< null before it is first opened
     QString m_failure;
-    QString m_failureOfData; ///< the last one that was told
+    QString m_failureOfData; ///< the last data error shown
     QString m_notSaved; ///< likewise
     QString m_notConverted; ///< likewise
     QString m_policyWhenOpen;
     std::optional<jobs::ExampleOptions> m_dataWhenOpen;
 
     Centre *m_centre = nullptr;
-    StartPage *m_start = nullptr; ///< in it
+    StartPage *m_start = nullptr; ///< inside it
     widgets::GraphView *m_graph = nullptr;
     widgets::ThresholdEditor *m_thresholds = nullptr;
     widgets::TuneState *m_tune = nullptr;
-    std::unique_ptr<PanelDocks> m_docks; ///< goes before the controller that panels listen to
+    std::unique_ptr<PanelDocks> m_docks; ///< destroyed before the controller that panels use
     widgets::OpListsPanel *m_lists = nullptr;
     MessageLog *m_log = nullptr;
     FocusWalk m_focusWalk;
@@ -187,7 +187,7 @@ private:
     QAction *m_redo = nullptr;
     QAction *m_stop = nullptr;
     QAction *m_castParams = nullptr;
-    std::vector<QAction *> m_documentActions; ///< that need an open document
+    std::vector<QAction *> m_documentActions; ///< actions that need an open document
     ModelBar *m_modelBar = nullptr;
     StatusLine *m_statusLine = nullptr;
 };

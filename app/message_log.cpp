@@ -26,7 +26,7 @@ MessageLog::MessageLog(QWidget *parent)
 {
     setReadOnly(true);
     setMaximumBlockCount(kMostLines);
-    setPlaceholderText(tr("Notes about the model, warnings about the lists and failures are kept here."));
+    setPlaceholderText(tr("Notes, warnings and errors appear here."));
     setAccessibleName(tr("Messages"));
 }
 

@@ -2,7 +2,7 @@
 
 #include "app/bars/recovery_bar.h"
 #include "app/icons.h"
-#include "app/left_work.h"
+#include "app/recoverable_session.h"
 #include "app/settings.h"
 #include "widgets/common/path_text.h"
 
@@ -58,8 +58,8 @@ StartPage::StartPage(QWidget *parent)
     font.setPointSizeF(font.pointSizeF() * 1.8);
     title->setFont(font);
     layout->addWidget(title);
-    auto *const purpose = new QLabel(tr("See which operators of a network compute in 16 or 8 bits, what "
-                                        "accuracy that costs and what time it saves."),
+    auto *const purpose = new QLabel(tr("See which operators of a model compute in 16 or 8 bits, how much "
+                                        "accuracy that costs and how much time it saves."),
                                      column);
     purpose->setWordWrap(true);
     layout->addWidget(purpose);
@@ -78,7 +78,7 @@ StartPage::StartPage(QWidget *parent)
     m_failureText = new QLabel(m_failure);
     m_failureText->setWordWrap(true);
     m_failureText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_failureText->setAccessibleName(tr("Why the file did not open"));
+    m_failureText->setAccessibleName(tr("Why the file could not be opened"));
     texts->addWidget(m_failureTitle);
     texts->addWidget(m_failureText);
     failure->addLayout(texts, 1);
@@ -100,7 +100,7 @@ StartPage::StartPage(QWidget *parent)
     layout->addWidget(open);
     auto *const sample = new QCommandLinkButton(
         tr("Try the Sample"),
-        tr("A small network with labelled data, in which one operator overflows in float16"), column);
+        tr("A small model with labelled data; one of its operators overflows in float16"), column);
     sample->setIcon(lineIcon(Glyph::Play));
     connect(sample, &QCommandLinkButton::clicked, this, &StartPage::sampleRequested);
     layout->addWidget(sample);
@@ -138,13 +138,13 @@ StartPage::StartPage(QWidget *parent)
 void StartPage::refresh()
 {
     clear(m_journals);
-    for (const LeftWork &work : leftWork())
+    for (const RecoverableSession &work : recoverableSessions())
         addJournal(work);
     clear(m_recent);
     const QStringList files = recentFiles();
     m_recent->addWidget(heading(tr("Recent"), this));
     if (files.isEmpty()) {
-        auto *const none = new QLabel(tr("Nothing yet: the models you open are listed here."), this);
+        auto *const none = new QLabel(tr("Models you open are listed here."), this);
         none->setForegroundRole(QPalette::PlaceholderText);
         m_recent->addWidget(none);
     }
@@ -153,7 +153,7 @@ void StartPage::refresh()
 }
 
 /// What cannot be read is only thrown away after a question.
-void StartPage::addJournal(const LeftWork &work)
+void StartPage::addJournal(const RecoverableSession &work)
 {
     const QString path = work.journal;
     auto *const row = new QWidget(this);
@@ -173,7 +173,8 @@ void StartPage::addJournal(const LeftWork &work)
     auto *const discard = new QPushButton(tr("Discard"), row);
     layout->addWidget(discard);
     connect(discard, &QPushButton::clicked, row, [this, row, path, isReadable = work.isReadable] {
-        const auto question = tr("Throw away unsaved work that another version may be able to read?");
+        const auto question
+            = tr("Discard unsaved work? Another version of Halftone may still be able to read it.");
         if (!isReadable
             && QMessageBox::question(this, QStringLiteral("Halftone"), question,
                                      QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Cancel)
@@ -219,7 +220,7 @@ void StartPage::addRecent(const QString &path, int number)
 
 void StartPage::showFailure(const QString &path, const QString &why)
 {
-    m_failureTitle->setText(tr("%1 did not open").arg(widgets::shownName(path)));
+    m_failureTitle->setText(tr("Could not open %1").arg(widgets::shownName(path)));
     m_failureText->setText(why);
     m_failure->show();
 }

@@ -7,7 +7,7 @@ class QVBoxLayout;
 
 namespace halftone::app {
 
-struct LeftWork;
+struct RecoverableSession;
 
 /// What is shown while nothing is open: open, the sample, recent files, unsaved work of a crash, and why the last file did
 /// not open.
@@ -30,7 +30,7 @@ Q_SIGNALS:
 
 private:
     void addRecent(const QString &path, int number);
-    void addJournal(const LeftWork &work);
+    void addJournal(const RecoverableSession &work);
 
     QWidget *m_failure = nullptr;
     QLabel *m_failureTitle = nullptr;

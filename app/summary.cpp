@@ -96,7 +96,7 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
         const QString over = outcome.examples < outcome.expected
             ? tr(" over %1 of %2 examples").arg(outcome.examples).arg(outcome.expected)
             : QString();
-        const QString on = inputs == ComparedOn::DrawnInputs ? tr(" on drawn inputs") : QString();
+        const QString on = inputs == ComparedOn::DrawnInputs ? tr(" on random inputs") : QString();
         if (const auto score = scoreOf(outcome, inputs))
             parts << marked(score->text() + on + over, figures.comparisonRevision != snapshot.revision);
     }

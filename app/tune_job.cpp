@@ -36,10 +36,10 @@ public:
         return inTurn(progress, [&] { return m_inner.timeConversions(progress); });
     }
     void resume(const tune::Network &network) override { m_inner.resume(network); }
-    bool glances() const override { return m_inner.glances(); }
-    Result<double> glance(const tune::Labels &labels, const Progress &progress) override
+    bool canEstimate() const override { return m_inner.canEstimate(); }
+    Result<double> estimate(const tune::Labels &labels, const Progress &progress) override
     {
-        return inTurn(progress, [&] { return m_inner.glance(labels, progress); });
+        return inTurn(progress, [&] { return m_inner.estimate(labels, progress); });
     }
     Result<double> errorAlone(std::size_t group, tune::Label label, const Progress &progress) override
     {
@@ -126,7 +126,7 @@ void TuneJob::forget()
 void TuneJob::refresh()
 {
     m_state->setWhyNot(!m_controller->isOpen() ? tr("Open a model first.")
-                           : !m_jobs->data()   ? tr("Attach data to measure errors on (Ctrl+D).")
+                           : !m_jobs->data()   ? tr("Attach data (Ctrl+D) to measure errors.")
                                                : QString());
 }
 
@@ -217,7 +217,7 @@ void TuneJob::finish(Result<tune::Front> front)
     m_poll.stop();
     if (front.ok()) {
         const tune::Front &found = front.value();
-        m_state->setProgress(tr("%1 networks measured in %2 s")
+        m_state->setProgress(tr("%1 models measured in %2 s")
                                  .arg(found.evaluations)
                                  .arg(QString::number(found.seconds, 'f', 1)));
         m_state->setFront(std::make_shared<const tune::Front>(std::move(front).value()), m_base);

@@ -115,7 +115,7 @@ bool MainWindow::saveTo(const QString &path)
         return false;
     const auto saved = m_files->save(path);
     if (!saved.ok()) {
-        m_notSaved = tr("Not saved: %1").arg(plain(saved.error().message()));
+        m_notSaved = tr("Could not save: %1").arg(plain(saved.error().message()));
         m_centre->notice()->showNotice(m_notSaved);
     } else if (!m_notSaved.isEmpty() && m_centre->notice()->text() == m_notSaved) {
         m_centre->notice()->hide();
@@ -150,7 +150,7 @@ bool MainWindow::maySetAside()
                     tr("Save the changes to %1?").arg(m_files->name()),
                     QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
     box.setInformativeText(
-        tr("The lists, the data and the view are kept in a session file; the model itself is unchanged."));
+        tr("A session file stores the lists, the data and the view. The model file is not changed."));
     box.setDefaultButton(QMessageBox::Save);
     switch (box.exec()) {
     case QMessageBox::Save:
@@ -187,7 +187,7 @@ void MainWindow::exportPicture()
         return;
     const auto written = m_graph->exportTo(path);
     if (!written.ok()) {
-        m_centre->notice()->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
+        m_centre->notice()->showNotice(tr("Could not export: %1").arg(plain(written.error().message())));
         return;
     }
     m_statusLine->showForAWhile(tr("Wrote %1").arg(path));
@@ -220,7 +220,7 @@ void MainWindow::drawInputs()
 {
     const auto file = drawInputsFor(*m_controller.snapshot()->source);
     if (!file.ok()) {
-        tellFailureOfData(tr("No inputs drawn: %1").arg(plain(file.error().message())));
+        tellFailureOfData(tr("Could not draw random inputs: %1").arg(plain(file.error().message())));
         return;
     }
     jobs::ExampleOptions examples;
@@ -266,7 +266,7 @@ void MainWindow::compareBackends()
     auto *const dialog = new QInputDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(tr("Compare with Backend"));
-    dialog->setLabelText(tr("The model as it is, on %1 and on").arg(plain(m_jobs->settings().backend)));
+    dialog->setLabelText(tr("Run the unconverted model on %1 and on").arg(plain(m_jobs->settings().backend)));
     dialog->setComboBoxItems(texts);
     connect(dialog, &QInputDialog::textValueSelected, this, [this, others, texts](const QString &text) {
         const auto at = static_cast<std::size_t>(texts.indexOf(text));

@@ -249,7 +249,7 @@ void MainWindow::buildRunMenu()
     menu->setToolTipsVisible(true);
     addForDocument(menu, tr("Compare with &Backend…"), {}, &MainWindow::compareBackends)
         ->setToolTip(
-            tr("Compute the model as it is on another backend too, and show what differs beside the layers"));
+            tr("Run the unconverted model on a second backend and show the differences in the layers table"));
     const QString whyNot = whyNoHosts();
     if (whyNot.isEmpty()) {
         addForDocument(menu, tr("Run on &Hosts…"), {}, &MainWindow::runOnHosts)

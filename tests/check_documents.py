@@ -23,8 +23,9 @@ OPTION = {r"(?<![\w-])--[a-z]": "an option of the command line"}
 NOT_SAID = {r"(?i)same first class": "say top-1 agreement", r"(?i)\bdiverges\b": "say first layer below N dB",
             r"(?i)\bas asked\b|\bask(?:s|ed) (?:for|to)\b|\bis asked\b": "say requested",
             r"(?i)\bchosen (?:node|layer|operator|tensor|chip|group|point)s?\b": "say selected", r"(?i)thresholds are chosen": "say set",
-            r"(?i)\bgo(?:es)? on\b": "say resume", r"(?i)not to be trusted": "say unreliable", r"(?i)nothing gained": "say no gain",
+            r"(?i)\bgo(?:es)? on\b": "say resume", r"(?i)not to be trusted": "say unreliable", r"(?i)nothing gained": "say no speed-up",
             r"(?i)\bis no (?:number|unit|kind|command|pass|node|operator)\b": "say is not a",
+            r"(?i)\bis none that\b|\bthat is no\b|\btold of\b|\banew\b|\bkin\b|\bwhoever\b|\bstands in\b": "say it in plain words",
             r"(?i)\b(?:layer|it|group)s? alone\b|\balone (?:%\d|dB|\(dB\))": "say isolated", r"(?i)\bdraw &?inputs\b": "say Draw Random Inputs"}
 # Command lines that the window writes: of halftone-mpi, of Python programs, of converters, and its own; style sheets have names of that form.
 WRITES_OPTIONS = re.compile(r"app/(?:cli|mpi)/|app/(?:main|screenshot|hosts/host_run)\.cpp|\w+_call\.cpp|core/report/html_|core/io/foreign_formats\.cpp")
@@ -88,7 +89,7 @@ def literals(text):
 
 
 def words_in(name, text):
-    is_help = name.startswith("resources/help/")
+    is_help = name.startswith("resources/help/") or name in ("README.md", "app/README.md")
     is_source = name.startswith(("widgets/", "app/", "core/")) and name.endswith((".h", ".cpp"))
     for said in [re.sub(r"<[^>]*>", "", line) for line in text.splitlines()] if is_help else literals(text) if is_source else []:
         banned = NOT_SAID if is_help or WRITES_OPTIONS.search(name) else NOT_SAID | OPTION

@@ -25,9 +25,8 @@ ChipBox::ChipBox(QWidget *parent)
     : ChoiceBox(parent)
 {
     setObjectName(QStringLiteral("chip"));
-    setToolTip(
-        tr("The chip that the model is converted for: operators that it cannot compute in the target type "
-           "stay in float32"));
+    setToolTip(tr("Chip to convert for: operators that it cannot compute in the target type "
+                  "stay in float32"));
     addItem(tr("any"), QString());
     if (const auto &machine = hardware::thisMachine()) {
         addItem(tr("this machine"), kThis);

@@ -88,8 +88,8 @@ void ModelBar::addTarget()
         Q_EMIT chosen();
     });
     m_target->setToolTip(
-        tr("The type of the target list. Below the line: formats to compare errors in; no model is "
-           "written with them"));
+        tr("Target type. Formats below the line are only for comparing errors; no model can be "
+           "written in them"));
     addNamed(tr("target"), m_target);
 }
 
@@ -98,9 +98,8 @@ void ModelBar::addMode()
     m_mode = new widgets::ChoiceBox(this);
     for (const auto mode : {policy::Mode::Typed, policy::Mode::Mxnet, policy::Mode::Tvm, policy::Mode::All})
         m_mode->addItem(plain(std::string(policy::nameOf(mode))), static_cast<int>(mode));
-    m_mode->setToolTip(
-        tr("typed: casts only where types differ; mxnet: node for node what MXNet 1.9.1 makes; "
-           "tvm: by the rules of TVM's pass; all: whatever can be is lowered"));
+    m_mode->setToolTip(tr("typed: cast only where types differ; mxnet: node for node as MXNet 1.9.1; "
+                          "tvm: by the rules of TVM's pass; all: lower every operator that supports it"));
     connect(m_mode, &QComboBox::activated, this, [this] {
         m_controller->apply(policy::SetMode{static_cast<policy::Mode>(m_mode->currentData().toInt())});
         Q_EMIT chosen();
@@ -145,7 +144,7 @@ void ModelBar::addLiveBoxes()
     addNamed(tr("live"), m_errors);
     m_errors->setAccessibleName(tr("Live errors"));
     m_latency = new QCheckBox(tr("latency"), this);
-    m_latency->setToolTip(tr("After every edit, measure both networks on this machine"));
+    m_latency->setToolTip(tr("After every edit, measure the latency of both models on this machine"));
     connect(m_latency, &QCheckBox::toggled, m_jobs, &LiveJobs::setLatencyWanted);
     m_latency->setAccessibleName(tr("Live latency"));
     addWidget(m_latency);
@@ -162,8 +161,8 @@ void ModelBar::refresh()
         const auto there = m_jobs->picturesThere();
         return there ? tr("%1, %2 of %3").arg(name).arg(examples.examples).arg(*there) : name;
     };
-    m_data->setText(!data ? tr("Attach…") : areDrawn(data) ? tr("drawn inputs") : nameOf(*data));
-    m_data->setToolTip(!data                ? tr("An .npz or a folder of pictures, for errors and ranges")
+    m_data->setText(!data ? tr("Attach…") : areDrawn(data) ? tr("random inputs") : nameOf(*data));
+    m_data->setToolTip(!data ? tr("Data for errors and ranges: an .npz file or a folder of pictures")
                            : areDrawn(data) ? drawnInputsMeaning()
                                             : widgets::shownPath(widgets::pathText(data->inputs)));
     if (!m_controller->isOpen())

@@ -12,15 +12,15 @@ RecoveryBar::RecoveryBar(QWidget *parent)
     connect(this, &NoticeBar::dismissed, this, [this] { m_closed.insert(m_offered); });
 }
 
-QString RecoveryBar::unreadText(const LeftWork &work)
+QString RecoveryBar::unreadText(const RecoverableSession &work)
 {
-    return tr("Unsaved work that this version cannot read is kept: %1").arg(work.text);
+    return tr("Unsaved work from another version of Halftone was kept: %1").arg(work.text);
 }
 
 void RecoveryBar::offer(const QString &model)
 {
-    std::vector<LeftWork> left = leftWork(model);
-    std::erase_if(left, [this](const LeftWork &work) { return m_closed.contains(work.journal); });
+    std::vector<RecoverableSession> left = recoverableSessions(model);
+    std::erase_if(left, [this](const RecoverableSession &work) { return m_closed.contains(work.journal); });
     if (left.empty()) {
         hide();
         return;

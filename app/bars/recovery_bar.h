@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/bars/notice_bar.h"
-#include "app/left_work.h"
+#include "app/recoverable_session.h"
 
 #include <QSet>
 
@@ -19,7 +19,7 @@ public:
     void offer(const QString &model);
 
     /// What is said of work that cannot be brought back.
-    static QString unreadText(const LeftWork &work);
+    static QString unreadText(const RecoverableSession &work);
 
 Q_SIGNALS:
     void recoverRequested(const QString &journal);

@@ -43,10 +43,11 @@ Result<void> takeOptions(CalibrateOptions &options)
     HALFTONE_CHECK(options.shard.take(options.out));
     options.calibration.settings.part = options.shard.part;
     if (options.shard.isGiven() && options.calibration.settings.asBatches)
-        return badCall("--shard", "together with --grid first-batch, which depends on the batches",
-                       "one of both");
+        return badCall("--shard",
+                       "cannot be combined with --grid first-batch: its bins depend on the batches",
+                       "; use --grid exact");
     if (options.shard.isGiven() && !options.array.empty())
-        return badCall("--shard", "together with --array", "one of both");
+        return badCall("--shard", "cannot be combined with --array");
     return {};
 }
 
@@ -115,7 +116,7 @@ Result<void> tell(const std::function<Result<void>(const Sink &)> &write, const 
 Result<void> calibrateFile(const CalibrateOptions &options, const std::stop_token &stop)
 {
     if (!options.model.model.empty())
-        return badCall("--array", "together with a model", "one of both");
+        return badCall("--array", "cannot be combined with a model", "; pass one of the two");
     HALFTONE_TRY(const std::vector<io::NamedTensor> file, io::readNpz(options.array));
     auto calibrated = calibration::calibrateArrays(file, options.batches,
                                                    options.calibration.settings.threshold, progress(stop));
@@ -187,14 +188,14 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
         table.add(rowOf(tensor.name, tensor.statistics, tensor.threshold));
     if (!options.json) {
         print("examples  " + std::to_string(outcome.examples) + '\n');
-        print(
-            "taken     "
-            + std::string(settings.asBatches
-                              ? "batch after batch; the first one settles the histograms, as MXNet does"
-                              : "one by one, on one thread each; batch, order and threads make no difference")
-            + '\n');
-        print("memory    " + humanBytes(peakMemory()) + " at most for the process with its model ("
-              + humanBytes(graph::parameterBytes(session.source().model)) + ")\n");
+        print("order     "
+              + std::string(
+                  settings.asBatches
+                      ? "one batch after another; the first sets the histogram bins, as in MXNet"
+                      : "one by one, one thread each; batch size, order and threads do not affect the result")
+              + '\n');
+        print("memory    " + humanBytes(peakMemory()) + " peak, of which the model takes "
+              + humanBytes(graph::parameterBytes(session.source().model)) + '\n');
         print("time      " + formatted("%.2f s", outcome.seconds) + "\n\n");
     }
     const auto write = [&](const Sink &sink) {

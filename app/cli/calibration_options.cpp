@@ -8,7 +8,9 @@ namespace halftone::cli {
 void CalibrationOptions::addTo(Command &command, const std::string &percentileOf)
 {
     data.addTo(command, DataOptions::Labels::Order);
-    command.option("--percentile", &percentile, "With " + percentileOf + " percentile; default 99.99")
+    command
+        .option("--percentile", &percentile,
+                "With " + percentileOf + " percentile: share of values to keep, in percent (default: 99.99)")
         .type("P");
 }
 

@@ -58,7 +58,7 @@ Result<void> takeOptions(CompareOptions &options)
     HALFTONE_CHECK(options.shard.take(options.out));
     compare.part = options.shard.part;
     if (!options.shard.isGiven() && !options.out.empty())
-        return badCall("--out", "without --shard", "--json or --csv");
+        return badCall("--out", "needs --shard", "; use --json or --csv for a whole comparison");
     return {};
 }
 
@@ -103,7 +103,7 @@ void printLayers(const jobs::CompareOutcome &outcome, const CompareOptions &opti
         std::vector<std::string> row{printable(nameOf(outcome, k)),
                                      printable(outcome.models.reference.graph.node(layer.node).op),
                                      std::string(tensor::nameOf(layer.dtype)),
-                                     layer.shapesDiffer ? "other shape" : decibels(layer.cumulative),
+                                     layer.shapesDiffer ? "shape differs" : decibels(layer.cumulative),
                                      formatted("%.3g", figures.maxAbs),
                                      formatted("%.6f", figures.cosine),
                                      std::to_string(figures.overflow),
@@ -139,19 +139,18 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
     const profile::Comparison &comparison = outcome.comparison;
     Table head;
     head.add({"model", printable(session.source().modelPath)});
-    head.add(
-        {"backend",
-         options.compare.backend
-             + (options.compare.otherBackend.empty() ? "" : " against " + options.compare.otherBackend)});
+    head.add({"backend",
+              options.compare.backend
+                  + (options.compare.otherBackend.empty() ? "" : " vs. " + options.compare.otherBackend)});
     head.add({"arithmetic", std::string(backends::meaningOf(outcome.arithmetic))});
     if (isAnalysed(outcome))
         head.add({"format",
                   std::string(tensor::nameOf(outcome.models.float16As))
-                      + ", for analysis: values are rounded to it, sums are float32; the lists are those of "
+                      + ", for analysis only: values are rounded to it, with float32 sums and the lists of "
                         "float16"});
     if (outcome.examples > 0)
-        head.add({"examples",
-                  withThousands(outcome.examples) + ", " + withThousands(outcome.batch) + " at a time"});
+        head.add(
+            {"examples", withThousands(outcome.examples) + " in batches of " + withThousands(outcome.batch)});
     if (const std::string text = decisions(outcome); !text.empty())
         head.add({"top-1", text});
     if (outcome.task && outcome.task->metric != jobs::Metric::Top1)
@@ -160,23 +159,22 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
         head.add({k == 0 ? "outputs" : "",
                   printable(outcome.outputs[k]) + ": " + withUnit(decibels(comparison.outputs[k].figures))});
     head.add({"first layer",
-              "below " + formatted("%.1f dB", comparison.threshold) + ", with NaN or overflow: "
+              "below " + formatted("%.1f dB", comparison.threshold) + " or with NaN or overflow: "
                   + (comparison.firstDivergence ? printable(nameOf(outcome, *comparison.firstDivergence))
                                                 : "none")});
     for (const auto &[names, where] : {std::pair(&outcome.unmatched.reference, "the model"),
-                                       std::pair(&outcome.unmatched.other, "the other one")}) {
+                                       std::pair(&outcome.unmatched.other, "the other model")}) {
         if (!names->empty())
             head.add({"unmatched",
                       counted(names->size(), "node", "nodes") + " of " + where + ": "
                           + printable(joined(*names, 4))});
     }
     head.add({"memory",
-              humanBytes(peakMemory()) + " at most for the process: the models' weights "
+              humanBytes(peakMemory()) + " peak; weights of the two models "
                   + humanBytes(graph::parameterBytes(outcome.models.reference)) + " and "
-                  + humanBytes(graph::parameterBytes(outcome.models.other)) + ", packed "
-                  + (outcome.packedBytes > 0 ? "and kept " + humanBytes(outcome.packedBytes)
-                                             : std::string("when they are used"))
-                  + ", the layers' values " + humanBytes(comparison.peakBytes)});
+                  + humanBytes(graph::parameterBytes(outcome.models.other)) + ", packed weights "
+                  + (outcome.packedBytes > 0 ? humanBytes(outcome.packedBytes) : std::string("not kept"))
+                  + ", intermediate tensors " + humanBytes(comparison.peakBytes)});
     head.add({"time", formatted("%.2f s", outcome.seconds)});
     print(head.toString() + '\n');
     printLayers(outcome, options);
@@ -269,7 +267,8 @@ Result<void> writeComparisonShards(const CompareOptions &options, const session:
         compare.part = part;
         HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(compare));
         if (!compared.parts)
-            return badCall("--shard", "inputs that are one piece", "no shards");
+            return badCall("--shard", "the examples depend on each other and cannot be split",
+                           "; run without --shard");
         if (!origin) {
             HALFTONE_TRY(origin, comparisonOrigin(options, session, compared));
         }
@@ -286,7 +285,7 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                            + (options.against.empty() ? " with --against-backend" : " with --against"),
                        "cumulative");
     if (!options.compare.otherBackend.empty() && options.shard.isGiven())
-        return badCall("--shard", "with --against-backend", "one of both");
+        return badCall("--shard", "cannot be combined with --against-backend");
     HALFTONE_CHECK(CommandFiles()
                        .reads(options.model)
                        .reads(options.compare.examples, options.model)

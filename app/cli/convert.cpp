@@ -62,14 +62,16 @@ std::string castsLine(const ConvertedModel &converted)
 {
     const rewrite::CastCounts counts = rewrite::castTotals(converted.conversion);
     std::string text = counted(counts.casts, "cast", "casts");
-    text += " inserted, shared by " + counted(counts.shared, "further reader", "further readers");
+    text += " inserted";
+    if (counts.shared > 0)
+        text += ", shared by " + counted(counts.shared, "more reader", "more readers");
     if (counts.multicasts > 0)
         text += "; " + counted(counts.multicasts, "multicast", "multicasts");
     if (counts.quantizes + counts.dequantizes > 0)
         text += "; " + counted(counts.quantizes, "quantization", "quantizations") + " to int8, "
             + std::to_string(counts.dequantizes) + " back";
     if (const std::size_t inBodies = counts.casts - converted.conversion.castCounts().casts; inBodies > 0)
-        text += "; " + std::to_string(inBodies) + " of them in bodies of control flow";
+        text += "; " + std::to_string(inBodies) + " of the casts in control flow bodies";
     return text;
 }
 
@@ -89,17 +91,18 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
     if (!conversion.choices.empty())
         head.add({"free choice",
                   counted(conversion.choices.size(), "operator", "operators")
-                      + " bound by no list; --json says what the other type would cost"});
+                      + " could compute in either type; --json lists the cost of the other choice"});
     if (!conversion.merged.empty())
-        head.add({"merged",
-                  counted(conversion.merged.size(), "node", "nodes") + " that computed what another did"});
+        head.add(
+            {"merged",
+             counted(conversion.merged.size(), "node", "nodes") + " computing the same value as another"});
     const auto storedOtherwise = std::ranges::count_if(
         converted.parameters, [](const auto &change) { return change.from != change.to; });
     head.add({"parameters",
               converted.model.hasParameters ? std::to_string(storedOtherwise) + " of "
                       + std::to_string(converted.model.parameters.size()
                                        + dialect::heldReals(session.source().model.graph).size())
-                      + " stored in another type"
+                      + " stored in a different type"
                                             : "not loaded"});
     if (correctedBiases)
         head.add({"biases", counted(*correctedBiases, "layer", "layers") + " corrected"});
@@ -122,9 +125,8 @@ std::string copiedText(bool isOfOtherFormat, const std::optional<dialect::Raised
 {
     const std::string done = raised ? "raised to " + std::string(dialect::of(raised->graph).version())
         : isOfOtherFormat           ? std::string("written in the other format")
-                                    : std::string("copied as it is");
-    return done
-        + ", in its own types: without --target, a policy or another of its options nothing is converted";
+                                    : std::string("copied unchanged");
+    return done + "; types are unchanged. To convert, pass --target, --policy or another policy option";
 }
 
 /// A model that nothing is asked of is written as it was read, or as the same in another format.
@@ -175,10 +177,12 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
-        return badCall("--inputs", "pictures", "F.npz, or operators in int8 to calibrate");
+        return badCall("--inputs", "a folder of pictures only serves to calibrate int8 operators",
+                       "; pass an .npz file, or select int8 operators with --int8-op");
     if (options.correctsBiases && (!jobs::asksForInt8(policy) || data.empty()))
-        return badCall("--correct-biases", data.empty() ? "no --inputs" : "no operators in int8",
-                       "operators in int8, and --inputs to measure their errors on");
+        return badCall("--correct-biases",
+                       data.empty() ? "needs data to measure errors on" : "no operator is in int8",
+                       data.empty() ? "; pass --inputs" : "; select int8 operators with --int8-op");
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
@@ -224,14 +228,14 @@ void addConvert(Parser &app, Action &chosen)
     options->model.addTo(command);
     options->policy.addTo(command);
     command.get("--target")
-        .describe("float16 (fp16, half) or bfloat16 (bf16); default float16. An ONNX model that "
-                  "neither this nor another option of the policy is given for is copied as it is");
+        .describe("float16 (fp16, half) or bfloat16 (bf16) (default: float16). An ONNX model is "
+                  "copied unchanged if neither this nor another policy option is given");
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);
     command.get("--inputs")
-        .describe("Take the types and shapes of the inputs from arrays; with operators in int8 also their "
-                  "ranges, or from pictures");
+        .describe("Arrays that give the types and shapes of the inputs, and the ranges of int8 operators; "
+                  "for ranges alone also a folder of pictures");
     command
         .option(
             "--opset", &options->opset,

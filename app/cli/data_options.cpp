@@ -30,7 +30,8 @@ Result<std::size_t> memoryOf(const std::string &text)
     }
     const auto value = parseInteger(trimmed(number));
     if (!value || *value < 0 || *value > kMost)
-        return badCall("--memory", '"' + printable(text, 60) + '"', "MiB, or a size as 512MiB or 2GiB");
+        return badCall("--memory", '"' + printable(text, 60) + '"',
+                       "a number of MiB, or a size such as 512MiB or 2GiB");
     return static_cast<std::size_t>(*value) << shift;
 }
 

@@ -34,7 +34,7 @@ std::string numberText(double value)
 
 std::string numberText(const std::optional<double> &value, const std::string &unit)
 {
-    return value ? numberText(*value) + ' ' + unit : "not said";
+    return value ? numberText(*value) + ' ' + unit : "unknown";
 }
 
 /// "native 16, sums in float32"
@@ -138,7 +138,8 @@ Result<void> measure(const HardwareOptions &options, const std::stop_token &stop
     if (!options.measure)
         return jobs::ensureMeasured(options.name, progress(stop));
     if (options.name != hardware::kThis && options.name != hardware::kThisGpu)
-        return badCall("--measure", "another chip", "this or this-gpu: only what is at hand can be measured");
+        return badCall("--measure", "only the hardware of this machine can be measured",
+                       "; use this or this-gpu");
     HALFTONE_CHECK(jobs::findChip(options.name)); // says what is not there
     return jobs::measureAnew(options.name, progress(stop));
 }

@@ -91,9 +91,13 @@ void addLists(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<ListsOptions>();
     Command command = app.command("lists", "Print the built-in operator lists");
-    command.option("--target", &options->target, "float16 or bfloat16").showDefault();
-    command.option("--dialect", &options->dialect, "Whose operators: mxnet").showDefault();
-    command.option("--version", &options->version, "Whose lists: 1.9.1, 2.0.0b1 or master").showDefault();
+    command.option("--target", &options->target, "Target type: float16 or bfloat16 (default: float16)")
+        .showDefault();
+    command.option("--dialect", &options->dialect, "Operators of this format (default: mxnet)").showDefault();
+    command
+        .option("--version", &options->version,
+                "Version of the lists: 1.9.1, 2.0.0b1 or master (default: 1.9.1)")
+        .showDefault();
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen(
         [options, &chosen] { chosen = [options](const std::stop_token &) { return lists(*options); }; });

@@ -1,6 +1,6 @@
+#include "app/cli/abnormal_exit.h"
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/last_resort.h"
 #include "app/cli/output.h"
 #include "core/api/halftone/version.h"
 #include "core/base/guarded.h"
@@ -85,8 +85,7 @@ Result<int> run(int argc, char **argv, const std::stop_token &stop)
     cli::addTune(app, chosen);
     const cli::Parser::Outcome parsed = app.parse(argc, argv);
     if (parsed.problem)
-        return badCall({}, explain(app, argc, argv, *parsed.problem),
-                       "a call as 'halftone-cli COMMAND --help' shows");
+        return badCall({}, explain(app, argc, argv, *parsed.problem), "; see 'halftone-cli COMMAND --help'");
     if (parsed.answer)
         cli::print(*parsed.answer);
     const Result<void> done = parsed.answer ? Result<void>() : guarded([&] { return chosen(stop); });
@@ -127,11 +126,11 @@ int main(int argc, char **argv)
     MappedFile::surviveCuts();
     std::signal(SIGPIPE, SIG_IGN); // an output that nobody reads any more is an error like others
     std::signal(SIGXFSZ, SIG_IGN); // and so is a limit on the size of files
-    cli::installLastResort();
+    cli::handleAbnormalExit();
     const Result<int> code = guarded([&]() -> Result<int> {
         const cli::Interrupt interrupt;
         return run(argc, argv, interrupt.token());
     });
-    cli::endInOrder();
+    cli::expectNormalExit();
     return code.ok() ? code.value() : fail(code.error());
 }

@@ -58,7 +58,8 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
     std::size_t count = 0;
     HALFTONE_TRY(const jobs::StatisticsShard merged, mergedShards(options, count));
     if (!options.statistics.empty() && std::holds_alternative<jobs::SearchShard>(merged.content))
-        return badCall("--statistics", "shards of tune", "those of calibrate or compare: --out is a state");
+        return badCall("--statistics",
+                       "not available for shards of tune: --out already is their merged state");
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
     if (const auto *const calibration = std::get_if<jobs::CalibrationShard>(&merged.content)) {
         HALFTONE_CHECK(writeCalibration(*calibration, file, stop));

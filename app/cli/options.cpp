@@ -98,8 +98,8 @@ void RangeOptions::addTo(Command &command)
     command
         .option(
             "--calib", &method,
-            "Method for ranges measured on --inputs: minmax, entropy, percentile, mse or output, which is "
-            "mse, or minmax for tensors where the layers that read it lose clearly less (default: output)")
+            "Method for ranges measured on --inputs: minmax, entropy, percentile, mse, or output: mse, but "
+            "minmax for tensors where it gives clearly smaller errors in the next layers (default: output)")
         .oneOf({"minmax", "entropy", "percentile", "mse", "output"})
         .type("METHOD");
 }
@@ -139,8 +139,8 @@ void PolicyOptions::addTo(Command &command)
            "float32)",
            "DTYPE");
     option("--optimise", optimise,
-           "With mode typed, minimise the bytes moved by casts, or the time estimated for --hardware: casts "
-           "or time (default: casts)",
+           "Mode typed only: minimise the bytes moved by casts (casts) or the time estimated for --hardware "
+           "(time) (default: casts)",
            "WHAT");
     option("--lists", lists,
            "MXNet only: version of the built-in lists: 1.9.1, 2.0.0b1 or master (default: 1.9.1)", "VERSION");
@@ -152,11 +152,11 @@ void PolicyOptions::addTo(Command &command)
     option("--int8-op", int8Ops,
            "Run an operator in int8 where supported; elsewhere its list applies (repeatable)", "OP");
     option("--conditional", conditionals,
-           "Keep an operator in fp32 when an attribute has one of these values", "OP:ATTR=V1,V2");
+           "Keep an operator in fp32 if an attribute has one of these values (repeatable)", "OP:ATTR=V1,V2");
     option("--exclude", excluded, "Keep a node in fp32, by name or /pattern/ (repeatable)", "NAME");
-    option("--override", overrides, "Set the type of one node: float32, the target type or int8",
+    option("--override", overrides, "Set the type of one node: float32, the target type or int8 (repeatable)",
            "NODE=DTYPE");
-    option("--input", inputs, "Type of an input", "NAME=DTYPE");
+    option("--input", inputs, "Type of an input (repeatable)", "NAME=DTYPE");
     option("--inputs", example,
            "Take the types and shapes of the inputs from a data example; profile also takes its values",
            "F.npz");

@@ -50,7 +50,7 @@ Result<void> importPolicy(const PolicyCommandOptions &options)
     HALFTONE_CHECK(CommandFiles().reads("FILE", options.file).writes("--out", options.out).check());
     const dialect::Dialect *const dialect = dialect::dialectNamed("onnx");
     if (dialect == nullptr)
-        return unsupported("--from", "this build knows no operators of ONNX");
+        return unsupported("--from", "this build has no support for ONNX");
     HALFTONE_TRY(const auto mapped, MappedFile::open(options.file));
     auto imported = policy::importLists(originNamed(options.from), mapped->text(), *dialect);
     if (!imported.ok())
@@ -68,7 +68,7 @@ Result<void> importPolicy(const PolicyCommandOptions &options)
         return {};
     }
     if (!lists.unmatched.empty())
-        lists.notes.push_back("no operator here matches " + joined(lists.unmatched, 12));
+        lists.notes.push_back("no known operator matches " + joined(lists.unmatched, 12));
     tellNotes(options.file, lists.notes);
     if (options.out.empty())
         print(text);

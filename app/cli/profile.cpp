@@ -81,9 +81,9 @@ Result<graph::Model> sourceModel(const ProfileOptions &options, const session::S
 void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo &backend)
 {
     for (const auto &[type, layers] : profile::emulatedLayers(typed, backend)) {
-        const std::string text = "warning: this machine has no fast path for "
+        const std::string text = "warning: this machine has no native support for "
             + std::string(tensor::nameOf(type)) + ": " + counted(layers, "layer is", "layers are")
-            + " emulated, and the times say nothing about a machine that has one\n";
+            + " emulated. Times do not carry over to a machine with native support\n";
         std::fputs(text.c_str(), stderr);
     }
 }
@@ -124,7 +124,8 @@ Result<void> setBatch(const ProfileOptions &options, session::Session &session)
         return badCall("--batch", std::to_string(options.batch), "a positive number");
     HALFTONE_TRY(const infer::KnownShapes shapes, dataShapes(session));
     if (shapes.empty())
-        return badCall("--batch", "the inputs' shapes are not known", "--shape NAME=1,3,224,224, too");
+        return badCall("--batch", "the shapes of the inputs are unknown",
+                       "; pass --shape NAME=1,3,224,224 too");
     for (const auto &[name, shape] : shapes) {
         if (shape.rank() == 0)
             continue;
@@ -147,7 +148,8 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     if (!options.table.empty() && !options.quantized && !jobs::asksForInt8(policy))
-        return badCall("--table", "without --quantized or operators in int8", "both");
+        return badCall("--table", "has no effect: no operator is in int8",
+                       "; pass --quantized or --int8-op too");
     HALFTONE_CHECK(setBatch(options, session));
     std::vector<std::string> notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
@@ -158,7 +160,8 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     infer::KnownShapes knownHere = known;
     if (options.quantized) {
         if (options.policy.isGiven())
-            return badCall("--quantized", "together with a policy", "one of both");
+            return badCall("--quantized", "cannot be combined with a policy",
+                           "; list int8 operators in the policy instead");
         HALFTONE_TRY(model, jobs::quantizedForProfile(source, known, options.table, threads, progress(stop)));
         knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     } else if (options.policy.isGiven()) {
@@ -230,7 +233,7 @@ std::string fixed(double value, const char *unit)
 std::string inWords(const profile::Versus &versus)
 {
     return fixed(versus.medianMs, " -> ") + fixed(versus.medianMs * versus.ratio, " ms (")
-        + fixed(versus.ratio, " of it, 95 % interval ") + fixed(versus.ci95[0], " to ")
+        + fixed(versus.ratio, "x, 95 % interval ") + fixed(versus.ci95[0], " to ")
         + fixed(versus.ci95[1], versus.ci95[0] > 1 ? ": slower)" : ")");
 }
 
@@ -247,7 +250,7 @@ void tellDisturbance(const Profile &profile)
             + fixed(latency.medianMs, " ms, fastest run ") + fixed(latency.minMs, " ms, 95 % below ")
             + fixed(latency.p95Ms, " ms): these times are unreliable\n");
     else if (profile.versus && profile.versus->isDisturbed)
-        text = "note: the machine was busy during the runs in turns" + attempts(profile.versus->attempts)
+        text = "note: the machine was busy during the alternating runs" + attempts(profile.versus->attempts)
             + ": their ratio is unreliable\n";
     std::fputs(text.c_str(), stderr);
 }
@@ -263,8 +266,8 @@ std::string launchesText(const kernels::Launches &launches)
 /// All steps that are the device's, at its roofline.
 std::string limitText(const Profile &profile)
 {
-    return fixed(profile.latency.limitMs.value_or(0), " ms by bytes and operations on ") + profile.chip->name
-        + ": " + printable(profile.chip->title);
+    return fixed(profile.latency.limitMs.value_or(0), " ms, lower bound from bytes and operations on ")
+        + profile.chip->name + ": " + printable(profile.chip->title);
 }
 
 /// Of steps that nothing but a reference kernel computes, the nodes; empty: there is none.
@@ -280,8 +283,8 @@ std::string slowKernels(const profile::Latency &latency)
     }
     if (nodes.empty())
         return {};
-    return printable(joined(nodes, 4)) + ": nothing but a reference kernel of oneDNN computes "
-        + (nodes.size() == 1 ? "it, in " : "them, in ") + fixed(microseconds / 1e3, " ms");
+    return printable(joined(nodes, 4)) + ": oneDNN only has its slow reference kernel; "
+        + fixed(microseconds / 1e3, " ms");
 }
 
 void printProfile(const Profile &profile, const ProfileOptions &options)
@@ -297,12 +300,12 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     if (profile::isDisturbed(latency))
         head.add({"reliable", "no: the machine was busy"});
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
-    head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
+    head.add({"layers", fixed(latency.sumOfLayersMs, " ms (sum)")});
     if (const std::string slow = slowKernels(latency); !slow.empty())
         head.add({"slow kernels", slow});
     head.add({"memory", humanBytes(latency.peakBytes)});
     if (latency.deviceMs)
-        head.add({"device alone", fixed(*latency.deviceMs, " ms without copies to and from it")});
+        head.add({"device alone", fixed(*latency.deviceMs, " ms without copies to and from the device")});
     if (latency.launches)
         head.add({"kernels", launchesText(*latency.launches)});
     if (profile.chip)

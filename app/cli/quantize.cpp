@@ -7,7 +7,7 @@
 #include "core/dialect/dialect.h"
 #include "core/jobs/chip_at_hand.h"
 #include "core/mixed/chip_warnings.h"
-#include "core/mixed/take_away.h"
+#include "core/mixed/restrict_to_hardware.h"
 #include "core/quantize/pairs.h"
 #include "core/report/json_values.h"
 
@@ -46,15 +46,17 @@ Result<void> takeOptions(QuantizeOptions &options)
     const bool hasTable = !options.settings.table.empty();
     const bool hasData = !calibrate.examples.inputs.empty();
     if (hasTable && (hasData || !options.calib.empty()))
-        return badCall("--table", "together with --inputs or --calib",
-                       "the table alone: it holds the ranges");
+        return badCall("--table",
+                       "cannot be combined with --inputs or --calib: the table already holds the ranges");
     if (options.calib.empty())
         options.calib = hasTable || hasData ? "output" : "none";
     if (options.calib != "none" && !hasTable && !hasData)
-        return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
+        return badCall("--calib", options.calib + " needs calibration data",
+                       "; pass --inputs F.npz|DIR or --table T.json");
     if (options.settings.correctsBiases && (!hasData || options.calib == "none"))
-        return badCall("--correct-biases", hasData ? "--calib none" : "no data",
-                       "--inputs F.npz|DIR and a method: mean errors are measured with calibrated ranges");
+        return badCall("--correct-biases",
+                       hasData ? "cannot be combined with --calib none" : "needs calibration data",
+                       hasData ? "; choose a calibration method" : "; pass --inputs F.npz|DIR");
     quantize.isCalibrated = options.calib != "none";
     calibrate.weighsOutputs = options.calib == "output";
     if (quantize.isCalibrated)
@@ -79,14 +81,18 @@ Result<void> takeForm(QuantizeOptions &options, const graph::Graph &graph)
     if (options.form.empty())
         options.form = forms.front();
     if (std::ranges::find(forms, options.form) == forms.end())
-        return badCall("--form", options.form + " for a model of " + std::string(dialect::of(graph).title()),
+        return badCall("--form",
+                       options.form + " is not available for " + std::string(dialect::of(graph).title())
+                           + " models",
                        joined(forms));
     if (inPairs && !quantize.isCalibrated)
-        return badCall("--calib", "none, or no data, for form " + options.form,
-                       "--inputs F.npz|DIR, or --table T.json: the model holds the ranges");
+        return badCall("--calib",
+                       "form " + options.form + " stores the ranges in the model and needs calibration data",
+                       "; pass --inputs F.npz|DIR or --table T.json");
     if (inPairs && options.levels != "mxnet")
-        return badCall("--levels", options.levels + " for form " + options.form,
-                       "none: codes end at 127 and 255 there");
+        return badCall("--levels",
+                       "not available for form " + options.form + ": its codes always end at 127 and 255",
+                       "; leave it out");
     if (options.granularity.empty())
         options.granularity = inPairs ? "channel" : "tensor";
     quantize.form
@@ -223,23 +229,23 @@ void addQuantize(Parser &app, Action &chosen)
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
-           "Method for ranges measured on --inputs: none, naive, entropy, percentile, mse or output, which "
-           "is mse, or "
-           "naive for tensors where the layers that read it lose clearly less (default: output)");
+           "Method for ranges measured on --inputs: none, naive (minmax), entropy, percentile, mse, or "
+           "output: mse, but naive for tensors where it gives clearly smaller errors in the next layers "
+           "(default: output)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"},
            "Type of activations: int8, uint8 or auto (default: auto)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
-           "Form of int8 operators. ONNX: qdq, pairs of QuantizeLinear and DequantizeLinear, or qoperator, "
-           "integer operators (default: qdq); MXNet: onednn, fused, or plain (default: onednn)");
+           "Form of int8 operators. ONNX: qdq (pairs of QuantizeLinear and DequantizeLinear) or qoperator "
+           "(integer operators) (default: qdq). MXNet: onednn (fused) or plain (default: onednn)");
     choice("--mode", options->mode, {"full", "smart"},
-           "Operators to quantize: smart, those between convolutions and fully connected layers, or full "
-           "(default: smart)");
+           "Operators to quantize: smart (convolutions, fully connected layers and operators between two of "
+           "these) or full (every supported operator) (default: smart)");
     choice("--granularity", options->granularity, {"tensor", "channel"},
            "Scales of weights: per tensor or channel (default: channel; MXNet's fully connected layers: "
            "tensor)");
     choice("--levels", options->levels, {"mxnet", "neutral"},
-           "MXNet only: code of the largest value: mxnet, 127.5 and 255.5, or neutral, 127 and 255 (default: "
-           "mxnet)");
+           "MXNet only: code of the largest value: mxnet (127.5 and 255.5) or neutral (127 and 255) "
+           "(default: mxnet)");
     addHardware(command, options->hardware)
         .describe(
             "Quantize only what this chip has int8 units for: a name listed by 'hardware', this, or a file");

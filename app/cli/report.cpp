@@ -70,7 +70,8 @@ void addReport(Parser &app, Action &chosen)
     command.option("--params", &options->params, "MXNet parameter file, or 'none'").type("FILE");
     command.option("--out", &options->out, "Page to write").type("R.html").notEmpty().required();
     command.option("--policy", &options->policy, "Policy file").type("FILE");
-    command.option("--target", &options->target, "float16 or bfloat16").type("DTYPE");
+    command.option("--target", &options->target, "Target type: float16 or bfloat16 (default: float16)")
+        .type("DTYPE");
     addHardware(command, options->hardware);
     command.option("--inputs", &options->inputs, "Data to compare on: an .npz file or a folder of pictures")
         .type("DATA");

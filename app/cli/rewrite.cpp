@@ -26,7 +26,7 @@ struct RewriteOptions
 void listPasses(bool json)
 {
     Json rows = Json::array();
-    Table table({"pass", "what it does"});
+    Table table({"pass", "effect"});
     for (const rewrite::RewritePass &pass : rewrite::rewritePasses()) {
         rows.push_back({{"name", pass.name}, {"help", pass.help}, {"takes_number", pass.takesNumber}});
         table.add({std::string(pass.name) + (pass.takesNumber ? "=N" : ""), std::string(pass.help)});
@@ -73,7 +73,7 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
                        "rewrite MODEL --pass NAME --out P, or rewrite --list");
     if (!options.fp32Params.empty()
         && std::ranges::find(options.passes, "strip-casts") == options.passes.end())
-        return badCall("--fp32-params", "no pass takes them", "--pass strip-casts");
+        return badCall("--fp32-params", "only used by strip-casts", "; pass --pass strip-casts too");
     std::vector<ChosenPass> chosen;
     for (const std::string &name : options.passes) {
         HALFTONE_TRY(const ChosenPass pass, passNamed(name));

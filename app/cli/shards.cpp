@@ -12,9 +12,10 @@ namespace halftone::cli {
 void ShardOptions::addTo(Command &command)
 {
     command
-        .option("--shard", &text,
-                "Do only the K-th of N equal shards and write a file for 'merge' to --out; -/N reads shard "
-                "numbers from standard input, one per line")
+        .option(
+            "--shard", &text,
+            "Compute only the K-th of N equal shards and write a file for 'merge' to --out; -/N reads shard "
+            "numbers from standard input, one per line")
         .type("K/N");
 }
 
@@ -26,7 +27,7 @@ void ShardOptions::addCountTo(Command &command)
 Result<void> ShardOptions::take(const std::string &out)
 {
     if (isGiven() && isCount)
-        return badCall("--count-shards", "together with --shard", "one of both");
+        return badCall("--count-shards", "cannot be combined with --shard", "; pass one of the two");
     if (!isGiven())
         return {};
     constexpr std::int64_t kMost = std::int64_t{1} << 20;
@@ -36,10 +37,11 @@ Result<void> ShardOptions::take(const std::string &out)
         = m_areAsked ? std::optional<std::int64_t>(1) : parseInteger(std::string_view(text).substr(0, slash));
     const auto of = parseInteger(std::string_view(text).substr(std::min(slash + 1, text.size())));
     if (!index || !of || *of < 1 || *of > kMost || *index < 1 || *index > *of)
-        return badCall("--shard", '"' + printable(text, 60) + '"',
-                       "k/n, as 1/4 for the first of four, or -/n, where standard input names them");
+        return badCall(
+            "--shard", '"' + printable(text, 60) + '"',
+            "K/N, such as 1/4 for the first of four, or -/N to read shard numbers from standard input");
     if (out.empty())
-        return badCall("--shard", "no --out", "a file for the statistics");
+        return badCall("--shard", "needs a file for the statistics", "; pass --out");
     part = {static_cast<std::size_t>(*index - 1), static_cast<std::size_t>(*of)};
     return {};
 }

@@ -95,8 +95,10 @@ Result<TuneCall> taken(TuneOptions &options)
     HALFTONE_CHECK(checkCounts({{"--memory", options.memory}, {"--points", options.points}}));
     HALFTONE_CHECK(options.shard.take(options.out));
     if (options.areGroupsOnly && (options.state.empty() || options.shard.isGiven()))
-        return badCall("--groups-only", options.state.empty() ? "no --state" : "together with --shard",
-                       "--state, and no shard");
+        return badCall("--groups-only",
+                       options.state.empty() ? "needs a file to store the times in"
+                                             : "cannot be combined with --shard",
+                       options.state.empty() ? "; pass --state" : "");
     TuneCall call;
     HALFTONE_CHECK(options.data.take(call.compare));
     call.compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
@@ -112,10 +114,10 @@ Result<TuneCall> taken(TuneOptions &options)
     call.settings.onlyFastest = call.pick == tune::Pick::FastestWithin;
     if (options.pick.empty() != options.write.empty())
         return badCall(options.pick.empty() ? "--pick" : "--write", "not given",
-                       "both, or neither: which point, and where its model goes");
+                       "; pass --pick and --write together");
     if (call.settings.limit && call.settings.limit->metric == tune::Limit::Metric::Top1
         && options.data.data.labels.empty() && !options.data.data.inputs.ends_with(".npz"))
-        return badCall("--limit", options.limit + " without labels", "--labels, too");
+        return badCall("--limit", options.limit + " needs labelled data", "; pass --labels too");
     return call;
 }
 
@@ -148,7 +150,8 @@ Result<tune::Record> recordFor(const TuneOptions &options, const tune::TuneTask 
     if (!record.ok())
         return inFile(record.error(), file);
     if (record.value().basis != basis && record.value().basis != tune::basisOf(origin))
-        return inFile(badInput("basis", record.value().basis, basis + " (another search: name another file)"),
+        return inFile(badInput("basis", record.value().basis,
+                               basis + "; the file belongs to a different search, so choose another one"),
                       file);
     return record;
 }
@@ -224,7 +227,8 @@ void printFront(const tune::Front &front, const TuneOptions &options)
               counted(front.evaluations, "network", "networks") + ", "
                   + counted(front.passes, "pass", "passes") + " over the examples"});
     head.add(
-        {"correction", formatted("measured errors are %.2f times the sum of the groups' own", front.kappa)});
+        {"correction",
+         formatted("measured errors are %.2f times the sum of the groups' isolated errors", front.kappa)});
     if (front.lowerBoundGap > 0)
         head.add({"bound",
                   "the best combination found is at most " + formatted("%.2f %%", 100 * front.lowerBoundGap)
@@ -330,7 +334,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     if (call.pick && !stop.stop_requested()) {
         const auto picked = tune::pick(front, *call.pick, call.settings.limit);
         if (!picked)
-            return badInput("--limit", options.limit + ", which no measured point meets", "a looser one");
+            return badInput("--limit", "no measured point meets " + options.limit, "; set a looser limit");
         HALFTONE_TRY(const std::vector<std::string> written,
                      writePicked(session,
                                  tune::policyFor(*task.policy, session.source().model.graph, front.groups,

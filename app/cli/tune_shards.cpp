@@ -36,7 +36,7 @@ Result<std::string> mergedState(const jobs::StatisticsShard &merged)
         if (!record.ok())
             return inFile(std::move(record).error(), where);
         if (record.value().basis != tune::basisOf(merged.origin))
-            return badInput(where, "a record of another search", "that of its file");
+            return badInput(where, "holds measurements of a different search than its file");
         records.push_back(std::move(record).value());
     }
     HALFTONE_TRY(const tune::Record state, tune::mergedRecord(records));

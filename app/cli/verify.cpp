@@ -131,7 +131,7 @@ void printShares(const TypeCensus &census)
     if (sum.uncosted > 0)
         foot.add({"not counted",
                   counted(sum.uncosted, "operator", "operators")
-                      + " of unknown cost: --shape NAME=1,3,224,224 may tell"});
+                      + " of unknown cost; pass --shape NAME=1,3,224,224"});
     if (census.inBodies > 0)
         foot.add({"in bodies", counted(census.inBodies, "operator", "operators") + " of them"});
     print('\n' + foot.toString());

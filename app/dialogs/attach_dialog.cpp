@@ -63,19 +63,20 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     auto *const form = new QFormLayout;
     layout->addLayout(form);
     m_inputs = addPath(form, tr("&Inputs"),
-                       tr("an .npz with an array for each input, or a folder of pictures"), true);
+                       tr("an .npz file with one array per input, or a folder of pictures"), true);
     m_preprocess = addPath(form, tr("&Preprocessing"),
-                           tr("for pictures; empty: preprocess.json beside the model"), false);
-    m_labels = addPath(form, tr("&Labels"),
-                       tr("optional: CSV with file and class_index, or an .npz with labels"), false);
+                           tr("pictures only; empty: preprocess.json in the folder of the model"), false);
+    m_labels = addPath(
+        form, tr("&Labels"),
+        tr("optional: a CSV file with columns file and class_index, or an .npz file with labels"), false);
     m_targets = addPath(form, tr("Re&ference"),
-                        tr("optional, if outputs are not classes: a folder of masks or pictures, or an "
-                           ".npz with targets"),
+                        tr("optional, for outputs other than classes: a folder of masks or pictures, or an "
+                           ".npz file with targets"),
                         true);
     m_metric = new widgets::ChoiceBox(this);
     m_metric->setAccessibleName(tr("Metric"));
-    m_metric->setToolTip(tr("The single number that measures how well the network does its task"));
-    m_metric->addItem(tr("guess from the outputs and labels"));
+    m_metric->setToolTip(tr("How accuracy is measured"));
+    m_metric->addItem(tr("chosen from outputs and labels"));
     for (const jobs::Metric metric : jobs::allMetrics())
         m_metric->addItem(widgets::plain(std::string(jobs::titleOf(metric))), static_cast<int>(metric));
     form->addRow(tr("&Metric"), m_metric);
@@ -85,8 +86,8 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     m_examples->setAccessibleName(tr("Number of examples"));
     form->addRow(tr("&Examples"), m_examples);
     m_rulesNote
-        = new QLabel(tr("There is no preprocess.json yet. These settings are a guess: adjust them until the "
-                        "preview looks like what the network was trained on. They are saved as "
+        = new QLabel(tr("No preprocess.json was found, so these settings are a guess. Adjust them until the "
+                        "preview looks like the training pictures. They are saved as "
                         "preprocess.json."),
                      this);
     m_rulesNote->setWordWrap(true);
@@ -104,7 +105,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     if (m_model) {
         QPushButton *const draw
             = m_buttons->addButton(tr("Draw Random Inputs"), QDialogButtonBox::ActionRole);
-        draw->setToolTip(tr("For when you have no data. %1").arg(drawnInputsMeaning()));
+        draw->setToolTip(tr("Use this if you have no data. %1").arg(drawnInputsMeaning()));
         connect(draw, &QPushButton::clicked, this, &AttachDialog::drawInputs);
     }
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);

@@ -69,7 +69,7 @@ void ChangedSessionDialog::showDifferences()
     if (!differences.ok())
         m_shown = wrapped(tr("The file cannot be read: %1").arg(plain(differences.error().message())), this);
     else if (differences.value().empty())
-        m_shown = wrapped(tr("The two say the same, but for results and edits that were undone."), this);
+        m_shown = wrapped(tr("They differ only in results and undone edits."), this);
     else
         m_shown = tableOf(differences.value());
     m_layout->insertWidget(1, m_shown, 1);

@@ -41,7 +41,7 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
     auto *const rowLayout = new QHBoxLayout(row);
     rowLayout->setContentsMargins(0, 0, 0, 0);
     m_prefix = new QLineEdit(prefix, row);
-    m_prefix->setAccessibleName(tr("Folder and beginning of the file names"));
+    m_prefix->setAccessibleName(tr("Folder and start of the file names"));
     rowLayout->addWidget(m_prefix, 1);
     auto *const choose = new QPushButton(tr("Folder…"), row);
     connect(choose, &QPushButton::clicked, this, [this] {
@@ -75,7 +75,7 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
     parts->addWidget(m_correct);
     connect(m_model, &QCheckBox::toggled, this,
             [this](bool on) { m_correct->setEnabled(on && m_canCorrect); });
-    m_policy = part(tr("&Policy (the lists as a file, which the command line reads too)"));
+    m_policy = part(tr("&Policy (the lists as a file, also for the command line)"));
     m_report = part(tr("&Report (one HTML page: graph, lists, layers, plots)"));
     form->addRow(tr("What"), parts);
 
@@ -111,8 +111,8 @@ void ExportDialog::offerCorrection(const QString &whyNot)
     m_correct->setEnabled(m_canCorrect && m_model->isChecked());
     m_correct->setToolTip(
         m_canCorrect
-            ? tr("Runs the data once more and removes int8's mean error in each channel from the biases. The "
-                 "report will then have no figures.")
+            ? tr("Runs the data once more and corrects the biases for int8's mean error per channel. The "
+                 "report then contains no figures.")
             : whyNot);
     m_correct->show();
 }
@@ -138,14 +138,14 @@ void ExportDialog::refresh()
         const QFileInfo file(QString::fromStdString(path));
         auto *const item = new QListWidgetItem(file.absoluteFilePath(), m_files);
         if (isSource(path))
-            item->setText(tr("%1: the source model is never overwritten").arg(item->text()));
+            item->setText(tr("%1 would overwrite the source model; choose another name").arg(item->text()));
         else if (file.exists())
             item->setText(tr("%1 (replaces a file)").arg(item->text()));
         if (isSource(path) || file.exists())
             item->setIcon(style()->standardIcon(QStyle::SP_MessageBoxWarning));
         possible = possible && !isSource(path) && file.absoluteDir().exists();
         if (!file.absoluteDir().exists())
-            item->setText(tr("%1: no such folder").arg(file.absoluteFilePath()));
+            item->setText(tr("Folder %1 does not exist").arg(file.absoluteFilePath()));
     }
     m_buttons->button(QDialogButtonBox::Ok)->setEnabled(possible && m_files->count() > 0);
 }

@@ -65,10 +65,10 @@ std::vector<Row> rowsOf(QMainWindow *window)
         tr("Lists"),
         {{tr("Del"), tr("remove the selection from its list")}, {tr("N"), tr("make the selection neutral")}});
     section(tr("Graph"),
-            {{tr("Arrows, Home, End"), tr("walk to neighbours, to the first and last node")},
+            {{tr("Arrows, Home, End"), tr("go to a neighbour, to the first or last node")},
              {tr("Page Up, Page Down"), tr("scroll")},
              {tr("Return, double click"), tr("unfold or fold a block")},
-             {tr("Backspace"), tr("up, out of a block")},
+             {tr("Backspace"), tr("go up, out of a block")},
              {tr("Space"), tr("fit the whole graph")},
              {tr("Ctrl+wheel"), tr("zoom")},
              {tr("Ctrl+A"), tr("select all nodes")},
@@ -84,8 +84,8 @@ std::vector<Row> rowsOf(QMainWindow *window)
     section(tr("Calibration"),
             {{tr("Left, Right, Page Up, Page Down"),
               tr("move the threshold; with Shift, Left and Right take larger steps")},
-             {tr("Home"), tr("threshold to the largest value")},
-             {tr("Return, Esc"), tr("keep the threshold, or put it back")}});
+             {tr("Home"), tr("set the threshold to the largest value")},
+             {tr("Return, Esc"), tr("accept or restore the threshold")}});
     return rows;
 }
 
@@ -108,7 +108,7 @@ void showPage(QWidget *window, const QString &title, const QString &file)
     auto *const text = new QTextBrowser;
     const QString path = helpPath(file);
     if (path.isEmpty())
-        text->setPlainText(tr("This page is not part of this installation."));
+        text->setPlainText(tr("This page is missing from the installation."));
     else
         text->setSource(QUrl::fromLocalFile(path));
     text->setAccessibleName(title);
@@ -168,15 +168,16 @@ void showAboutDialog(QWidget *window)
     text->setOpenExternalLinks(true);
     text->setAccessibleName(tr("About Halftone"));
     text->setHtml(tr("<h2>Halftone %1</h2>"
-                     "<p>Mixed-precision conversion of neural networks, seen and edited.</p>"
-                     "<p>Its sources are under the Apache License 2.0. This window links QCustomPlot, so the "
-                     "program as a whole is "
-                     "distributed under the GNU General Public License, version 3; the core and the command "
+                     "<p>View and edit the mixed-precision conversion of neural networks.</p>"
+                     "<p>The source code is licensed under the Apache License 2.0. The window links "
+                     "QCustomPlot, so the "
+                     "window as a whole is "
+                     "distributed under the GNU General Public License, version 3. The core and the command "
                      "line are not.</p>"
                      "<p>Computes with</p><ul>%2</ul>"
                      "<p>Made with</p><ul>"
                      "<li>Qt %3: LGPL 3</li><li>QCustomPlot: GPL 3</li><li>oneDNN: Apache 2.0</li>"
-                     "<li>Graphviz, started as a program of its own: EPL 1.0</li><li>nlohmann/json: "
+                     "<li>Graphviz, run as a separate program: EPL 1.0</li><li>nlohmann/json: "
                      "MIT</li><li>CLI11: BSD 3-clause</li>"
                      "<li>libzip: BSD 3-clause</li><li>libjpeg-turbo: IJG and BSD</li><li>stb_image: public "
                      "domain or MIT</li></ul>")

@@ -36,7 +36,7 @@ constexpr std::array kRanges{
     Range{"0 \u2026 255, unscaled", {0, 0, 0}, {1, 1, 1}},
     Range{"0 \u2026 1", {0, 0, 0}, {255, 255, 255}},
     Range{"\u22121 \u2026 1", {127.5, 127.5, 127.5}, {127.5, 127.5, 127.5}},
-    Range{"ImageNet mean and deviation", {123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}},
+    Range{"ImageNet mean and standard deviation", {123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}},
 };
 
 QString textOf(const std::vector<double> &values)

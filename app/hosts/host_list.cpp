@@ -95,7 +95,7 @@ Result<std::vector<Host>> readHosts(std::string_view text, const std::string &fi
         if (!host) {
             Error error = badInput(
                 "line " + std::to_string(number), '"' + printable(std::string(trimmed(line)), 60) + '"',
-                "a host's name, optionally followed by slots=8 to compute 8 shards in parallel");
+                "a host name, optionally followed by slots=8 to compute 8 shards in parallel");
             return file.empty() ? error : inFile(std::move(error), file);
         }
         const auto known = std::ranges::find_if(hosts, [&](const Host &one) {
@@ -107,7 +107,7 @@ Result<std::vector<Host>> readHosts(std::string_view text, const std::string &fi
             known->slots += host->slots;
     }
     if (hosts.empty()) {
-        Error error = badInput("hosts", "none", "one per line");
+        Error error = badInput("hosts", "the list is empty", "; enter one host per line");
         return file.empty() ? error : inFile(std::move(error), file);
     }
     return hosts;

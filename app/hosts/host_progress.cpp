@@ -77,7 +77,7 @@ std::string reasonIn(std::string_view output)
         const std::string_view line = trimmed(output.substr(0, end));
         output.remove_prefix(std::min(end + 1, output.size()));
         constexpr std::string_view kError = "error: ";
-        if (line.starts_with(kError) && (own.empty() || own.find("given above") != std::string::npos))
+        if (line.starts_with(kError) && (own.empty() || own.find("see the error above") != std::string::npos))
             own = line.substr(kError.size());
         if (line.starts_with("ssh: ") && shell.empty())
             shell = line;

@@ -186,7 +186,7 @@ Result<std::vector<std::string>> HostRun::prepare(const HostPlace &place) const
     std::error_code failure;
     fs::create_directories(m_folder, failure);
     if (failure)
-        return inFile(badInput({}, failure.message(), "a folder for the run"), m_folder);
+        return inFile(badInput({}, failure.message(), "a folder that can be created"), m_folder);
     fs::remove(statistics(), failure); // of a run before
     if (m_request.task != HostTask::Calibrate)
         HALFTONE_CHECK(writeWhole(inFolder("policy.json"), m_policy));

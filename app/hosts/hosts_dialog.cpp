@@ -215,10 +215,10 @@ void HostsDialog::sayState()
         return;
     const HostRun wanted = run();
     if (wanted.state() == HostRun::State::Finished) {
-        m_state->setText(tr("This was computed before, with the same model, data and settings."));
+        m_state->setText(tr("This result was already computed with the same model, data and settings."));
         m_start->setText(tr("Load Result"));
     } else if (wanted.state() == HostRun::State::Interrupted) {
-        m_state->setText(tr("An earlier run of this was interrupted: %1 of %2 shards are done.")
+        m_state->setText(tr("An earlier run was interrupted: %1 of %2 shards are done.")
                              .arg(wanted.shardsDone())
                              .arg(wanted.shards()));
         m_start->setText(tr("Resume"));

@@ -29,11 +29,11 @@ constexpr int kLinesOfTable = 6;
 
 void HostsDialog::buildForm()
 {
-    auto *const why
-        = new QLabel(tr("Computes with the attached data on many machines, through Open MPI. The result is "
-                        "the same to the byte "
-                        "however many they are. Model and data must be at the same place on every host."),
-                     this);
+    auto *const why = new QLabel(
+        tr("Computes with the attached data on many machines through Open MPI. The result is "
+           "identical to the byte, "
+           "however many hosts there are. Model and data must have the same path on every host."),
+        this);
     why->setWordWrap(true);
     layout()->addWidget(why);
     m_asked = new QWidget(this);
@@ -45,20 +45,21 @@ void HostsDialog::buildForm()
     m_task->setAccessibleName(tr("What"));
     m_task->addItem(tr("Compare: errors of the layers"), static_cast<int>(HostTask::Compare));
     m_task->addItem(tr("Calibrate: ranges of the tensors"), static_cast<int>(HostTask::Calibrate));
-    m_task->addItem(tr("Tune: search for the layers that must stay wide"), static_cast<int>(HostTask::Tune));
+    m_task->addItem(tr("Tune: search for the layers that must stay in float32"),
+                    static_cast<int>(HostTask::Tune));
     form->addRow(tr("&What"), m_task);
     m_examples = new QSpinBox(m_asked);
     m_examples->setRange(0, std::numeric_limits<int>::max());
     m_examples->setSpecialValueText(tr("all"));
     m_examples->setAccessibleName(tr("Number of examples"));
-    m_examples->setToolTip(tr("May exceed the number attached; a search always uses the attached ones"));
+    m_examples->setToolTip(tr("May exceed the attached number; a search always uses the attached examples"));
     form->addRow(tr("&Examples"), m_examples);
-    m_alone = new QCheckBox(tr("Each layer &isolated, too (takes about three times as long)"), m_asked);
+    m_alone = new QCheckBox(tr("Also each layer &isolated (takes about three times as long)"), m_asked);
     form->addRow(QString(), m_alone);
     m_list = new QPlainTextEdit(m_asked);
     m_list->setAccessibleName(tr("Hosts"));
     m_list->setPlaceholderText(QStringLiteral("localhost slots=2\nnode1 slots=8\nnode2:8"));
-    m_list->setToolTip(tr("One host per line; slots: shards it computes in parallel"));
+    m_list->setToolTip(tr("One host per line; slots is the number of shards it computes in parallel"));
     m_list->setTabChangesFocus(true);
     m_list->setFixedHeight(m_list->fontMetrics().lineSpacing() * kLinesOfHosts + 2 * m_list->frameWidth()
                            + static_cast<int>(2 * m_list->document()->documentMargin()));
@@ -132,7 +133,7 @@ void HostsDialog::buildProgress()
     m_output = new QPlainTextEdit(this);
     m_output->setReadOnly(true);
     m_output->setLineWrapMode(QPlainTextEdit::NoWrap);
-    m_output->setAccessibleName(tr("What mpirun said"));
+    m_output->setAccessibleName(tr("Output of mpirun"));
     m_output->setFixedHeight(m_output->fontMetrics().lineSpacing() * kLinesOfOutput);
     layout()->addWidget(m_output);
     for (QWidget *const part : {static_cast<QWidget *>(m_bar), static_cast<QWidget *>(m_phase),

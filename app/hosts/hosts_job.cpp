@@ -25,8 +25,7 @@ constexpr qsizetype kMostOutput = qsizetype{64} * 1024;
 
 QString whyNoHosts(bool isBuilt)
 {
-    return isBuilt ? QString()
-                   : QObject::tr("This Halftone was built without Open MPI, and so without halftone-mpi.");
+    return isBuilt ? QString() : QObject::tr("This build has no Open MPI support (halftone-mpi).");
 }
 
 HostsJob::HostsJob(QObject *parent)
@@ -60,11 +59,11 @@ Result<void> HostsJob::start(const HostRun &run, HostPlace place)
     if (place.mpirun.empty())
         place.mpirun = QStandardPaths::findExecutable(QStringLiteral("mpirun")).toStdString();
     if (place.mpirun.empty())
-        return badInput("mpirun", "not found", "Open MPI on this machine: its mpirun starts the hosts");
+        return badInput("mpirun", "not found", "; install Open MPI, whose mpirun starts the hosts");
     const QFileInfo program(plain(place.program));
     if (!program.isExecutable() || !program.isFile())
-        return inFile(badInput({}, program.exists() ? "no program" : "not there",
-                               "halftone-mpi, at the same place on every host"),
+        return inFile(badInput({}, program.exists() ? "not an executable program" : "no such file",
+                               "halftone-mpi, at the same path on every host"),
                       place.program);
     place.isRoot = ::geteuid() == 0;
     HALFTONE_TRY(const std::vector<std::string> words, run.prepare(place));
@@ -79,8 +78,7 @@ Result<void> HostsJob::start(const HostRun &run, HostPlace place)
     QFile::remove(plain(run.journal()) + QStringLiteral("/progress.json")); // of the run before
     m_process.start(arguments.takeFirst(), arguments);
     if (!m_process.waitForStarted())
-        return inFile(badInput({}, m_process.errorString().toStdString(), "a program that starts"),
-                      place.mpirun);
+        return inFile(badInput({}, m_process.errorString().toStdString(), ""), place.mpirun);
     m_poll.start();
     return {};
 }
@@ -123,7 +121,7 @@ QString HostsJob::whyEnded(int code) const
         return said;
     if (!m_hasSpoken)
         return tr("%1 does not behave like halftone-mpi (exit code %2).").arg(m_program).arg(code);
-    return tr("A rank was lost; the work ended with exit code %1.").arg(code);
+    return tr("A rank was lost; mpirun ended with exit code %1.").arg(code);
 }
 
 void HostsJob::ended(int code)

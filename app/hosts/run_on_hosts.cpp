@@ -64,10 +64,10 @@ QString RunOnHosts::whyNot() const
     if (!snapshot)
         return tr("Open a model first.");
     if (!m_jobs->data())
-        return tr("Attach data first (Ctrl+D): hosts compute with what is attached.");
+        return tr("Attach data first (Ctrl+D); the hosts compute with the attached data.");
     if (m_sourceDiffers)
-        return tr("The model's file has changed since it was read, and hosts would compute with the new one: "
-                  "reload it first.");
+        return tr("The model file has changed since it was read, and the hosts would use the new one. "
+                  "Reload it first.");
     if (!snapshot->converted || snapshot->error || m_controller->isDeriving())
         return tr("The conversion is not ready yet.");
     return {};
@@ -125,9 +125,9 @@ void RunOnHosts::take(const HostRun &run)
         return;
     }
     if (run.request().task == HostTask::Tune && m_tune->isRunning()) {
-        Q_EMIT failed(
-            tr("The hosts have finished, but a search is running here. Stop it, then select Run on Hosts to "
-               "load the result."));
+        Q_EMIT failed(tr("The hosts have finished, but a search is running in this window. Stop it, then "
+                         "select Run on Hosts to "
+                         "load the result."));
         return;
     }
     switch (run.request().task) {
@@ -149,7 +149,7 @@ void RunOnHosts::takeCalibration(const HostRun &run)
                                             Progress{std::move(stop), {}});
         },
         [this](jobs::CalibrateOutcome outcome) {
-            QString what = tr("Calibrated on hosts, over %1 examples.").arg(outcome.examples);
+            QString what = tr("Calibrated on hosts with %1 examples.").arg(outcome.examples);
             m_jobs->takeCalibration(std::move(outcome));
             return what;
         });
@@ -164,7 +164,7 @@ void RunOnHosts::takeComparison(const HostRun &run)
         },
         [this, basis = run.request().dataBasis,
          isolated = run.request().isolated](jobs::CompareOutcome outcome) {
-            QString what = tr("Compared on hosts, over %1 examples.").arg(outcome.examples);
+            QString what = tr("Compared on hosts with %1 examples.").arg(outcome.examples);
             m_jobs->takeComparison(std::move(outcome), basis, isolated);
             return what;
         });
@@ -175,7 +175,8 @@ void RunOnHosts::takeSearch(const HostRun &run)
     readThen([task = m_tuning->task(),
               file = run.statistics()](const std::stop_token &) { return recordIn(file, task); },
              [this](tune::Record record) {
-                 QString what = tr("Searched on hosts: %1 networks measured.").arg(record.measured.size());
+                 QString what
+                     = tr("Search on hosts finished: %1 models measured.").arg(record.measured.size());
                  m_tuning->takeUp(std::move(record));
                  return what;
              });

@@ -58,7 +58,7 @@ Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
             continue;
         }
         if (++k == arguments.size())
-            return badCall(word, "no value", "one");
+            return badCall(word, "needs a value");
         if (word == "--out") {
             call.out = arguments[k];
         } else if (word == "--statistics") {
@@ -75,11 +75,11 @@ Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
                        call.command.empty() ? "no command" : '"' + printable(call.command[0], 60) + '"',
                        "mpirun -n RANKS halftone-mpi calibrate|compare|tune … --out T.json");
     if (call.out.empty())
-        return badCall("--out", "not given", "a file for the table");
+        return badCall("--out", "missing", "; pass a file for the table");
     if (ranks < 2)
-        return badCall("mpirun", "one rank", "two or more: the first one hands out the work");
+        return badCall("mpirun", "started with one rank", "two or more: rank 0 only distributes the work");
     if (call.isSearch() && std::ranges::find(call.command, "--state") != call.command.end())
-        return badCall("--state", "given", "none: the journal is it");
+        return badCall("--state", "not available here: the journal keeps the state");
     if (!call.isSearch() && std::ranges::find(call.command, "--threads") == call.command.end())
         call.command.insert(call.command.end(), {"--threads", "1"}); // a rank is a thread's worth
     call.journal = call.out + ".journal";

@@ -53,7 +53,8 @@ Child::~Child()
 Result<void> Child::start(const std::vector<std::string> &arguments, Output output, bool takesLines)
 {
     const auto failure = [&] {
-        return inFile(badInput({}, std::strerror(errno), "halftone-cli beside halftone-mpi"), arguments[0]);
+        return inFile(badInput({}, std::strerror(errno), "halftone-cli in the folder of halftone-mpi"),
+                      arguments[0]);
     };
     if (::access(arguments[0].c_str(), X_OK) != 0)
         return failure();
@@ -91,8 +92,8 @@ Result<void> Child::tell(const std::string &line)
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t written = ::write(m_input, bytes.data() + done, bytes.size() - done);
         if (written < 0 && errno != EINTR)
-            return badInput("merge", std::strerror(errno),
-                            "a program that keeps running; the reason is given above");
+            return badInput("merge",
+                            std::string("stopped early; see the error above (") + std::strerror(errno) + ')');
         done += static_cast<std::size_t>(written > 0 ? written : 0);
     }
     return {};

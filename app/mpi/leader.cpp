@@ -57,13 +57,13 @@ Result<void> Leader::openJournal()
     std::error_code failure;
     std::filesystem::create_directories(m_call.journal, failure);
     if (failure)
-        return inFile(badInput({}, failure.message(), "a folder for the journal"), m_call.journal);
+        return inFile(badInput({}, failure.message(), "a folder that can be created"), m_call.journal);
     const std::string file = m_call.journal + "/call";
     if (const std::string known = contentOf(file); !known.empty()) {
         const auto tasks = parseInteger(known.substr(0, known.find('\n')));
         if (!tasks || *tasks < 1 || textOf(m_call.command, static_cast<std::size_t>(*tasks)) != known)
-            return inFile(badInput({}, "the journal of a different run",
-                                   "this run; remove the folder or choose another --out"),
+            return inFile(badInput({}, "this journal belongs to a different run",
+                                   "; remove the folder or choose another --out"),
                           file);
         m_call.tasks = static_cast<std::size_t>(*tasks);
     } else {
@@ -89,8 +89,9 @@ Result<void> Leader::countTasks()
     HALFTONE_CHECK(counting.start(commandWith({"--count-shards"}), Child::Output::Read));
     const auto most = parseInteger(counting.readLine().value_or(std::string()));
     if (const int code = counting.wait(); !most || *most < 1)
-        return badInput(m_call.command[0], "exit code " + std::to_string(code),
-                        "the number of examples; the reason is given above");
+        return badInput(m_call.command[0],
+                        "cannot count the examples (exit code " + std::to_string(code)
+                            + "); see the error above");
     m_call.tasks = std::min(m_call.tasks, static_cast<std::size_t>(*most));
     return {};
 }
@@ -101,7 +102,7 @@ Result<void> Leader::readFiles()
         const std::string &file = m_call.command[place];
         std::error_code failure;
         if (!std::filesystem::is_regular_file(file, failure))
-            return inFile(badInput(m_call.command[place - 1], "no file", "one that rank 0 can read"), file);
+            return inFile(badInput(m_call.command[place - 1], "no such file on rank 0"), file);
         m_files.push_back(contentOf(file));
     }
     return {};
@@ -139,7 +140,8 @@ Result<void> Leader::timeGroups()
     HALFTONE_TRY(const int code,
                  runProgram(commandWith({"--groups-only", "--state", file, "--out", m_call.out})));
     if (code != 0)
-        return badInput("tune", "exit code " + std::to_string(code), "groups; the reason is given above");
+        return badInput(
+            "tune", "cannot time the groups (exit code " + std::to_string(code) + "); see the error above");
     m_groups = contentOf(file);
     return {};
 }
@@ -192,7 +194,7 @@ Result<void> Leader::take(int rank, int tag, const std::string &bytes)
     if (tag == Failed)
         return badInput("shard " + std::to_string(worker.task.value_or(0) + 1) + " on "
                             + nameOf(static_cast<std::size_t>(rank)),
-                        printable(bytes), "a shard; the reason is given above");
+                        printable(bytes) + "; see the error above");
     if (tag == Ask) {
         worker.host = bytes.empty() ? "?" : bytes;
         for (const std::string &file : m_files)
@@ -243,11 +245,11 @@ Result<void> Leader::checkTimes() const
     for (std::size_t rank = 1; rank < m_workers.size(); ++rank) {
         const Worker &worker = m_workers[rank];
         if (worker.task && Clock::now() - worker.since > std::chrono::duration<double>(m_call.timeLimit))
-            return badInput(nameOf(rank),
-                            "shard " + std::to_string(*worker.task + 1) + " takes more than "
-                                + std::to_string(static_cast<long>(m_call.timeLimit))
-                                + " s: that host may hang",
-                            "less, or a higher time limit; the same call resumes from " + m_call.journal);
+            return badInput(
+                nameOf(rank),
+                "shard " + std::to_string(*worker.task + 1) + " took more than "
+                    + std::to_string(static_cast<long>(m_call.timeLimit)) + " s; the host may hang",
+                "; raise --time-limit, then run the same command to resume from " + m_call.journal);
     }
     return {};
 }
@@ -295,10 +297,11 @@ void Leader::dropJournal() const
 Result<void> Leader::finish()
 {
     const auto check = [this](const std::string &what, int code) {
-        return code == 0 ? Result<void>()
-                         : inFile(badInput(what, "exit code " + std::to_string(code),
-                                           "a table; the reason is given above"),
-                                  m_call.journal);
+        return code == 0
+            ? Result<void>()
+            : inFile(
+                badInput(what, "failed with exit code " + std::to_string(code) + "; see the error above"),
+                m_call.journal);
     };
     HALFTONE_CHECK(tellProgress("merging"));
     HALFTONE_CHECK(check("merge", m_merge.wait()));

@@ -74,7 +74,7 @@ public:
         if (!m_program->tell(std::to_string(part[0] + 1)).ok() || !m_program->readLine()) {
             const int code = m_program->wait();
             m_program.reset();
-            return badInput({}, "exit code " + std::to_string(code), "a shard");
+            return badInput({}, "failed with exit code " + std::to_string(code));
         }
         std::ifstream in(m_folder + "/shard", std::ios::binary);
         return std::string(std::istreambuf_iterator<char>(in), {});

@@ -68,7 +68,7 @@ Result<Comparison> compare(const Model &reference, const Model &other, const Dat
 {
     return answer([&]() -> halftone::Result<Comparison> {
         if (options.isolated)
-            return badCall(Field::Effect, "single layers of two models", "a conversion");
+            return badCall(Field::Effect, "isolated errors need a conversion; two separate models have none");
         auto models = profile::pairByName(Inside::graphModelOf(reference), Inside::graphModelOf(other));
         if (!models.ok())
             return inFile(std::move(models).error(), other.path());

@@ -20,7 +20,7 @@ halftone::Result<void> checkCorrection(const policy::Policy &policy, const Conve
 {
     if (!options.correctBiases || (jobs::asksForInt8(policy) && !options.data.inputs.empty()))
         return {};
-    return badCall({}, "biases to correct without operators in int8, or without data", "both");
+    return badCall({}, "bias correction needs int8 operators and data");
 }
 
 } // namespace

@@ -33,8 +33,11 @@ std::string_view version()
 
 Error errorOf(const halftone::Error &error)
 {
+    std::string expected = error.expected;
+    if (expected.starts_with("; ")) // advice
+        expected.erase(0, 2);
     return {kindOf(error.code), error.file,  std::string(halftone::nameOf(error.field)),
-            error.where,        error.found, error.expected,
+            error.where,        error.found, std::move(expected),
             error.message()};
 }
 

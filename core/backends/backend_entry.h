@@ -10,36 +10,35 @@
 
 namespace halftone::backends {
 
-/// What a backend is made for.
+/// How a backend will be used.
 struct BackendUse
 {
     unsigned threads = 1;
-    bool isTimed = false; ///< plans that are timed: threads that wait may spin
+    bool isTimed = false; ///< plans will be timed: waiting threads may spin
     std::shared_ptr<const kernels::Backend>
-        fallback; ///< computes what the backend's own kernels do not; null: such operators are refused
+        fallback; ///< computes operators without a kernel of this backend; null: these are refused
 };
 
-/// A device as the table of backends knows it: each backend's folder has a function that makes its entry.
+/// A row of the table of backends, made by a function in the folder of the backend.
 struct BackendEntry
 {
-    std::string name; ///< as `--backend` calls it
+    std::string name; ///< name for `--backend`
     std::string
-        architecture{}; ///< the description of its chip (resources/hardware): "sm_90"; empty: none, or the processor's
-    std::optional<double> bandwidth{}; ///< of that chip's memory, GB a second; nothing: it is not known
-    std::string device; ///< "x86-64 with AVX-512, 2 threads"; empty where it is absent
-    std::string why; ///< what computes what, or why it is absent
+        architecture{}; ///< description of its chip (resources/hardware), e.g. "sm_90"; empty: none, or that of the processor
+    std::optional<double> bandwidth{}; ///< memory bandwidth, GB per second; absent: unknown
+    std::string device; ///< "x86-64 with AVX-512, 2 threads"; empty if not available
+    std::string why; ///< what computes, or why the backend is not available
     bool makesPlans = false; ///< Backend::plan() works
-    bool isComplete
-        = false; ///< computes every operator that has a kernel anywhere: nobody is asked behind it
-    /// Empty where this build or machine lacks it.
+    bool isComplete = false; ///< computes every operator, so that no fallback is needed
+    /// Empty if not available in this build or on this machine.
     std::function<std::shared_ptr<const kernels::Backend>(const BackendUse &)> make;
 };
 
-/// The devices that are known, available or not, the default first.
+/// All known backends, available or not, the default first.
 const std::vector<BackendEntry> &backendTable();
 
-/// A device beside those of this build, for a program that links one of its own. For one thread, before anybody asks for
-/// backends; a static object's initialiser will do. A name that is known already stays what it is.
+/// Adds a backend that a program links itself. Call from one thread before backends are used, e.g. in the initialiser of a static
+/// object. An existing name is not replaced.
 /// returns  whether it was added
 bool addBackend(BackendEntry entry);
 

@@ -29,9 +29,10 @@ std::vector<BackendEntry> builtIn()
         reference::backendEntry(kDefaultBackend,
                                 "computed by the reference backend: this build has no oneDNN"),
 #endif
-        reference::backendEntry("reference",
-                                "every operator by its definition, in float32 or double; for comparison, "
-                                "not for speed"),
+        reference::backendEntry(
+            "reference",
+            "every operator by its definition, in float32 or double; meant for comparison, "
+            "not for speed"),
     };
 #ifdef HALFTONE_HAS_CUDA
     for (BackendEntry &entry : cuda::backendEntries("cuda"))
@@ -170,7 +171,8 @@ Result<std::shared_ptr<const kernels::Backend>> planningBackend(std::string_view
 {
     HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
     if (!entry->makesPlans)
-        return unsupported(Field::Backend, entry->name + " makes no latency plans: " + entry->why,
+        return unsupported(Field::Backend,
+                           entry->name + " does not support latency measurements: " + entry->why,
                            namesOf("", makesPlans));
     return entry->make({threadsFor(threads), true, fallback(threads)});
 }

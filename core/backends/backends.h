@@ -13,57 +13,57 @@
 
 namespace halftone::backends {
 
-/// What is computed with where nobody names a backend.
+/// The default backend.
 inline constexpr std::string_view kDefaultBackend = "cpu";
 
-/// What this build and machine have of one backend.
+/// One backend as available in this build and on this machine.
 struct BackendInfo
 {
-    std::string name; ///< as callers choose it by
+    std::string name; ///< name for selection
     std::string device; ///< "x86-64 with AVX-512, 2 threads"
     bool available = false;
     bool makesPlans = false; ///< latency can be measured on it
     std::vector<std::pair<tensor::DType, kernels::Support>>
         dtypes; ///< float32, bfloat16, float16, int8, uint8, float64
-    std::string why; ///< what computes what, or why it is absent
+    std::string why; ///< what computes, or why the backend is missing
     std::string architecture = {}; ///< as BackendEntry::architecture
     std::optional<double> bandwidth = {}; ///< as BackendEntry::bandwidth
 
-    kernels::Support support(tensor::DType type) const; ///< No for a type that is not told
+    kernels::Support support(tensor::DType type) const; ///< No for a type that is not listed
 };
 
-/// All that the command line knows, available or not.
+/// All known backends, available or not.
 std::vector<BackendInfo> allBackends();
 
 /// Names as a help text lists them: "cpu (default), reference or cuda".
 std::string backendNames();
-/// Of those on which latency can be measured.
+/// Likewise, only backends that can measure latency.
 std::string planningBackendNames();
 
-/// Whose results are given where a framework's own are not what its operators say.
+/// Which results to compute if those of a runtime differ from the definition of the operators.
 enum class Arithmetic : std::uint8_t
 {
-    Defined, ///< those that the operators define
-    Mxnet ///< those of MXNet 1.9.1 on a CPU: see mxnetArithmetic()
+    Defined, ///< the definition of the operators
+    Mxnet ///< MXNet 1.9.1 on a CPU: see mxnetArithmetic()
 };
 
-std::string_view nameOf(Arithmetic arithmetic); ///< "defined", "mxnet": as callers choose it by
+std::string_view nameOf(Arithmetic arithmetic); ///< "defined", "mxnet": for selection
 std::string_view meaningOf(Arithmetic arithmetic); ///< "as MXNet 1.9.1 computes on a CPU", …
 
-/// The chain behind a name: what the first one has no kernel for, the next one computes.
-/// threads      0: as many as the machine has
-/// accumulator  F16 or BF16: products of 16-bit values are summed in it, see narrowSums()
-/// fails: BadCall for an unknown name, Unsupported for one that this build or machine lacks.
+/// The chain of backends for a name: operators without a kernel in one are passed to the next.
+/// threads      0: one per core
+/// accumulator  F16 or BF16: accumulator of 16-bit products, see narrowSums()
+/// fails: BadCall for an unknown name, Unsupported for a backend that is not available.
 Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threads,
                                            Arithmetic arithmetic = Arithmetic::Defined,
                                            tensor::DType accumulator = tensor::DType::Unknown);
 
-/// The backend behind a name, to make latency plans with; complete by itself.
-/// threads  0: as many as the machine has
-/// fails: as backendChain(); Unsupported for one that makes no plans.
+/// The backend of a name for latency plans, including its fallback.
+/// threads  0: one per core
+/// fails: as backendChain(); Unsupported for a backend without plans.
 Result<std::shared_ptr<const kernels::Backend>> planningBackend(std::string_view name, unsigned threads);
 
-/// The name itself, or that of the default where it stands for no backend that makes plans.
+/// The given name, or that of the default if it has no backend with plans.
 std::string planningBackendFor(std::string_view name);
 
 /// fails: as backendChain()

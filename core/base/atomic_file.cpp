@@ -120,7 +120,7 @@ Result<AtomicFile> AtomicFile::create(const std::string &path, Sources sources)
     struct stat status = {};
     if (::stat(file.m_target.c_str(), &status) == 0) {
         if (!S_ISREG(status.st_mode))
-            return Error{Errc::BadInput, path, {}, "something that is not a regular file is in the way", {}};
+            return Error{Errc::BadInput, path, {}, "exists and is not a regular file", {}};
         file.m_replaces = FileIdentity{status.st_dev, status.st_ino};
         file.m_mode = status.st_mode & kPermissionBits;
     }

@@ -20,13 +20,13 @@ Error describe()
     } catch (const std::bad_alloc &) {
         return noMemory("out of memory: " + humanBytes(availableMemory()) + " left");
     } catch (const std::length_error &) {
-        return noMemory("out of memory: more requested than can be addressed");
+        return noMemory("out of memory: the request exceeds the address space");
     } catch (const std::system_error &error) { // a thread that cannot be started, above all
-        return noMemory(std::string("refused by the system: ") + error.what());
+        return noMemory(std::string("system error: ") + error.what());
     } catch (const std::exception &error) {
         return unsupported({}, error.what());
     } catch (...) {
-        return unsupported({}, "an unknown failure");
+        return unsupported({}, "unknown error");
     }
 }
 

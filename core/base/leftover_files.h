@@ -5,26 +5,26 @@
 
 namespace halftone {
 
-/// The temporary files and locks of this process, by path: what it removes when it ends at once. All of it from any thread.
+/// The temporary files and locks of this process, by path, to be removed if it is terminated. Safe from any thread.
 namespace owned_files {
 
 void add(const std::string &path);
-/// Without a request for memory, for a file that is there already.
+/// Does not allocate memory; for a file that already exists.
 void add(std::set<std::string> &&paths) noexcept;
 void drop(const std::string &path) noexcept;
-void removeAll(); ///< the files; their names stay
+void removeAll(); ///< removes the files, but keeps their names
 
 } // namespace owned_files
 
-/// Where a file stands while it is not whole yet: `.halftone-PID-N.tmp` beside its target. Whoever makes it holds flock() on
-/// it until it is gone, so that others can tell it from one that a killed run left.
+/// Path of an incomplete file: `.halftone-PID-N.tmp` in the folder of its target. Its creator holds flock() on it until it is removed, so
+/// that other processes can recognise files of killed runs.
 std::string temporaryName(unsigned long process, unsigned number);
 
-/// The lock on `output` (a path): `.halftone-HASH.lock`, of the same length for every name. Held by flock() as well.
+/// Path of the lock on `output`: `.halftone-HASH.lock`, equally long for every name. Held by flock(), too.
 std::string lockName(const std::string &output);
 
-/// Removes the temporary files and locks that killed runs left in a folder: those with such a name that nobody holds and
-/// whose process is gone. What cannot be removed stays; nothing here can fail.
+/// Removes temporary files and locks of killed runs from a folder: those that no process holds and whose process has ended. Files
+/// that cannot be removed stay; never fails.
 void removeLeftovers(const std::string &folder);
 
 } // namespace halftone

@@ -105,7 +105,11 @@ void onBusError(int, siginfo_t *info, void *)
 
 Error changed(const std::string &path)
 {
-    return {Errc::BadInput, path, {}, "the file was changed while it was open", "one that nobody writes to"};
+    return {Errc::BadInput,
+            path,
+            {},
+            "the file was changed while it was open",
+            "; run again when no program is writing it"};
 }
 
 } // namespace

@@ -46,10 +46,10 @@ Result<void> checkWritable(const NamedFile &file)
     const bool isThere = ::stat(file.path.c_str(), &status) == 0;
     if (path.filename().empty() || (isThere && !S_ISREG(status.st_mode)))
         return badCall(file.what,
-                       file.path.empty()                         ? "no name"
+                       file.path.empty()                         ? "empty file name"
                            : isThere && !S_ISDIR(status.st_mode) ? file.path + " is not a regular file"
                                                                  : file.path + " is a folder",
-                       "the name of a file");
+                       "a file name");
     const std::string folder = path.parent_path().string();
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
         return fileError(file.path, "write", errno);
@@ -73,8 +73,8 @@ Result<void> checkOutputs(std::span<const NamedFile> reads, std::span<const Name
         const auto clash = std::ranges::find(taken, *place, [](const auto &entry) { return entry.first; });
         if (clash != taken.end())
             return badCall(file.what,
-                           file.path + " is the file of " + clash->second->what + " (" + clash->second->path
-                               + ')',
+                           file.path + " is also the file of " + clash->second->what + " ("
+                               + clash->second->path + ')',
                            "another file");
         taken.emplace_back(*place, &file);
     }

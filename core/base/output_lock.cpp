@@ -95,7 +95,8 @@ Result<OutputLock> OutputLock::take(const std::string &output)
             return OutputLock(std::move(file), std::move(path));
         }
     }
-    return Error{Errc::BadInput, output, {}, holder + " is writing it", "another name, or its end"};
+    return Error{
+        Errc::BadInput, output, {}, holder + " is writing this file", "; wait for it or choose another name"};
 }
 
 bool OutputLock::isHeld(const std::string &output)

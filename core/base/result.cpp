@@ -12,6 +12,12 @@ std::string withName(std::string_view name, const std::string &value)
     return std::string(name) + (name.empty() || value.empty() ? "" : " ") + printable(value);
 }
 
+/// "; remove the folder": what to do, where that says more than what should be there
+bool isAdvice(std::string_view expected)
+{
+    return expected.starts_with("; ");
+}
+
 } // namespace
 
 std::string Error::message(FieldNames names) const
@@ -22,11 +28,12 @@ std::string Error::message(FieldNames names) const
             text += part + ": ";
     }
     text += printable(found);
-    std::string wish = printable(expected);
+    if (isAdvice(expected))
+        text += printable(expected);
+    else if (!expected.empty())
+        text += ", expected " + printable(expected);
     if (remedy != Field::None)
-        wish += (wish.empty() ? "" : ", or ") + withName(names(remedy), remedyValue);
-    if (!wish.empty())
-        text += ", expected " + wish;
+        text += std::string(expected.empty() ? "; set " : ", or set ") + withName(names(remedy), remedyValue);
     return text;
 }
 

@@ -11,29 +11,29 @@
 
 namespace halftone {
 
-/// What kind of failure an Error is; the command line turns it into its exit code (app/README.md, "Exit codes").
+/// The kind of an Error; the command line maps it to an exit code (app/README.md, "Exit codes").
 enum class Errc
 {
     BadInput, ///< a file, field or value is wrong (exit 1)
-    BadCall, ///< the caller asked for something that makes no sense (exit 2)
-    Unsupported, ///< right, but this build or machine cannot do it (exit 3)
-    NoMemory, ///< it takes more memory, or more threads, than there are (exit 3)
+    BadCall, ///< the call is invalid (exit 2)
+    Unsupported, ///< valid, but not supported by this build or machine (exit 3)
+    NoMemory, ///< not enough memory or threads (exit 3)
     Cancelled, ///< the user stopped it (exit 130)
 };
 
-/// One failure, in the four parts that make it actionable.
+/// A failure: where it is, what was found, and what was expected or what to do.
 struct Error
 {
     Errc code = Errc::BadInput;
-    std::string file; ///< path of the file it is about; empty when it is about none
+    std::string file; ///< path of the file concerned; empty: none
     std::string where; ///< byte offset, JSON path or node name
-    std::string found; ///< what is there
-    std::string expected; ///< what should be there; empty when `found` says it all
-    Field field = Field::None; ///< the caller's setting that is wrong; `where` is then a part of it
-    Field remedy = Field::None; ///< another setting that would help
-    std::string remedyValue = {}; ///< and its value
+    std::string found; ///< what was found
+    std::string expected; ///< what was expected, or "; " and what to do; empty if `found` suffices
+    Field field = Field::None; ///< the wrong setting of the caller; `where` is then a part of it
+    Field remedy = Field::None; ///< a setting that solves the problem
+    std::string remedyValue = {}; ///< its value
 
-    /// "FILE: FIELD WHERE: found, expected …, or REMEDY VALUE" on one line: control characters in names from files are escaped.
+    /// "FILE: FIELD WHERE: found, expected …, or set REMEDY VALUE" or "…: found; what to do" on one line, with control characters escaped.
     std::string message(FieldNames names = nameOf) const;
 };
 
@@ -52,7 +52,7 @@ inline Error unsupported(std::string where, std::string found, std::string expec
     return {Errc::Unsupported, {}, std::move(where), std::move(found), std::move(expected)};
 }
 
-/// The same of a setting.
+/// The same for a setting.
 inline Error badInput(Field field, std::string found, std::string expected = {})
 {
     return {Errc::BadInput, {}, {}, std::move(found), std::move(expected), field};
@@ -78,7 +78,7 @@ inline Error cancelled()
     return {Errc::Cancelled, {}, {}, "stopped", {}};
 }
 
-/// A value or the reason why there is none. Cannot be ignored, and is not convertible to bool by accident.
+/// A value or an error. Cannot be ignored, and does not convert to bool.
 template <class T>
 class [[nodiscard]] Result
 {
@@ -95,7 +95,7 @@ public:
     bool ok() const { return m_state.index() == 0; }
     const T &value() const & { return assert(ok()), *std::get_if<0>(&m_state); }
     T &value() & { return assert(ok()), *std::get_if<0>(&m_state); }
-    /// By value, so that a loop over a temporary result has something to hold on to.
+    /// By value, so that a loop over a temporary result is safe.
     T value() && { return assert(ok()), std::move(*std::get_if<0>(&m_state)); }
     const Error &error() const & { return assert(!ok()), *std::get_if<1>(&m_state); }
     Error &&error() && { return assert(!ok()), std::move(*std::get_if<1>(&m_state)); }
@@ -122,7 +122,7 @@ private:
     std::optional<Error> m_error;
 };
 
-/// Adds the file's path to an error that a parser of bare bytes could not know.
+/// Adds the path of the file to an error of a parser that only saw bytes.
 inline Error inFile(Error error, const std::string &path)
 {
     if (error.file.empty())
@@ -130,7 +130,7 @@ inline Error inFile(Error error, const std::string &path)
     return error;
 }
 
-/// Adds the setting that an error is about, where it names none.
+/// Adds the setting that an error concerns, if it names none.
 inline Error inField(Error error, Field field)
 {
     if (error.field == Field::None)
@@ -138,7 +138,7 @@ inline Error inField(Error error, Field field)
     return error;
 }
 
-/// Adds what would help, too.
+/// Adds a setting that solves the problem.
 inline Error orElse(Error error, Field remedy, std::string value)
 {
     error.remedy = remedy;
@@ -160,7 +160,7 @@ inline Error orElse(Error error, Field remedy, std::string value)
 #define HALFTONE_TRY(declaration, expression)                                                                \
     HALFTONE_TRY_(HALFTONE_CONCAT(result_, __LINE__), declaration, expression)
 
-/// For calls that give no value.
+/// For calls without a value.
 #define HALFTONE_CHECK(expression)                                                                           \
     do {                                                                                                     \
         if (auto outcome = (expression); !outcome.ok())                                                      \

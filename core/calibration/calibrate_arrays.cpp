@@ -73,7 +73,7 @@ Result<std::vector<CalibratedArray>> calibrateArrays(std::span<const io::NamedTe
             groups[0].second.push_back(found->tensor);
         }
         if (groups[0].second.empty())
-            return badInput(batches + '0', "no such array", "a first batch");
+            return badInput(batches + '0', "no such array", "the first batch");
     }
     std::vector<CalibratedArray> calibrated;
     for (auto &[name, parts] : groups) {

@@ -23,13 +23,13 @@ std::string noteOn(const TensorStatistics &statistics)
     const std::uint64_t infinite = statistics.positiveInfinite + statistics.negativeInfinite;
     if (statistics.nan + infinite > 0)
         note = std::to_string(statistics.nan) + " NaN and " + std::to_string(infinite)
-            + " infinite values left out";
+            + " infinite values ignored";
     if (statistics.absMax == 0)
         addNote(note, statistics.finite() > 0 ? "all values are zero" : "no finite value");
     if (statistics.histogram.beganWithZeros())
-        addNote(note, "the first batch is all zeros: the histogram begins with the first that is not");
+        addNote(note, "the first batch is all zeros; the histogram starts with the first other batch");
     if (statistics.histogram.isCoarsened())
-        addNote(note, "the range grew so much that bins of the histogram were merged");
+        addNote(note, "histogram bins were merged because the range grew");
     return note;
 }
 
@@ -52,14 +52,14 @@ void takeEntropy(Threshold &threshold, const TensorStatistics &statistics, const
     const std::uint64_t values = statistics.finite() - statistics.zeros;
     if (values < levels / 4) {
         addNote(threshold.note,
-                "minmax, since entropy needs " + std::to_string(levels / 4) + " values other than zero");
+                "minmax, because entropy needs " + std::to_string(levels / 4) + " nonzero values");
         return;
     }
     if (values < levels / 2)
-        addNote(threshold.note, "set from as few as " + std::to_string(values) + " values other than zero");
+        addNote(threshold.note, "based on only " + std::to_string(values) + " nonzero values");
     const auto choice = chooseByEntropy(statistics.histogram, levels, stop);
     if (!choice) {
-        addNote(threshold.note, "minmax, since no divergence is finite");
+        addNote(threshold.note, "minmax, because no divergence is finite");
         threshold.divergence = double{std::numeric_limits<float>::max()}; // as MXNet says it
         return;
     }
@@ -67,7 +67,7 @@ void takeEntropy(Threshold &threshold, const TensorStatistics &statistics, const
     threshold.value = choice->threshold;
     threshold.divergence = choice->divergence;
     if (!choice->isExact)
-        addNote(threshold.note, "so many bins that MXNet's float32 sums were not repeated");
+        addNote(threshold.note, "too many bins to reproduce MXNet's float32 sums");
 }
 
 /// The percentile lies in the bin that the rank falls into.
@@ -116,7 +116,7 @@ void refuseZero(Threshold &threshold, double absMax)
     threshold.value = absMax;
     threshold.method = ThresholdMethod::MinMax;
     threshold.errorBound = 0;
-    addNote(threshold.note, "minmax, since the percentile is zero");
+    addNote(threshold.note, "minmax, because the percentile is zero");
 }
 
 } // namespace

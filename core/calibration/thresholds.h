@@ -18,12 +18,12 @@ using policy::thresholdMethodNamed;
 /// Thresholds that mse tries: the largest |x| times k / kMseSteps.
 inline constexpr int kMseSteps = 256;
 
-/// Types of int8 codes that a range may be meant for.
+/// Types of int8 codes.
 enum class CodeType
 {
     Int8,
     Uint8,
-    Auto ///< uint8 where no value is negative
+    Auto ///< uint8 for tensors without negative values
 };
 
 struct ThresholdOptions
@@ -33,35 +33,34 @@ struct ThresholdOptions
     double percentile = 99.99;
 };
 
-/// A threshold and what it costs.
+/// A threshold and its error.
 struct Threshold
 {
-    ThresholdMethod method = ThresholdMethod::MinMax; ///< that gave it: MinMax after a fall-back
+    ThresholdMethod method = ThresholdMethod::MinMax; ///< the method used: MinMax after a fallback
     double value = 0;
     CodeRange range = CodeRange::Symmetric;
-    bool keepsEnds
-        = true; ///< asked for as minmax: the range of codes is that of the values, not -t..t or 0..t
-    std::optional<double> divergence; ///< of entropy; the largest float where none was finite
-    std::optional<double> sqnrDb; ///< of codes with this threshold; nothing for zeros
-    std::optional<double> sqnrDbMinMax; ///< of codes that clip nothing
-    /// `value` is within this of what the values themselves would have given; 0 where it is that.
+    bool keepsEnds = true; ///< requested as minmax: the range is that of the values, not -t..t or 0..t
+    std::optional<double> divergence; ///< for entropy; the largest float if none was finite
+    std::optional<double> sqnrDb; ///< with this threshold; absent if all values are zero
+    std::optional<double> sqnrDbMinMax; ///< if nothing is clipped
+    /// Largest distance of `value` from the exact threshold, due to the histogram; 0: exact.
     double errorBound = 0;
-    std::string note; ///< what a person should know; may be empty
+    std::string note; ///< remark for the user; may be empty
 };
 
-/// 0..t where the type and the values allow it.
+/// 0..t if the type and the values allow it.
 CodeRange codeRangeOf(const TensorStatistics &statistics, CodeType codes);
 
-/// The threshold of a tensor of which only the statistics are left: percentile, mse and SQNR come from the histogram, in
-/// whose bins values are taken to lie evenly.
+/// The threshold of a tensor by its statistics: percentile, mse and SQNR are computed from the histogram, assuming evenly
+/// distributed values in each bin.
 Threshold chooseThreshold(const TensorStatistics &statistics, const ThresholdOptions &options,
                           const std::stop_token &stop = {});
 
-/// The same with the values at hand: everything but entropy, which is a method of the histogram, is exact.
+/// The same from the values: exact, except entropy, which is defined on a histogram.
 Threshold chooseThreshold(const TensorStatistics &statistics, std::span<const float> values,
                           const ThresholdOptions &options, const std::stop_token &stop = {});
 
-/// SQNR in dB of a tensor in codes of a threshold, from its histogram; see chooseThreshold().
+/// SQNR in dB of int8 with a given threshold, from the histogram; see chooseThreshold().
 std::optional<double> sqnrFromHistogram(const TensorStatistics &statistics, double threshold,
                                         CodeRange range);
 

@@ -51,7 +51,7 @@ Result<std::optional<Raised>> Dialect::raised(const graph::Graph &, tensor::DTyp
 {
     if (wanted > 0)
         return badCall(Field::Opset, std::to_string(wanted),
-                       "no opset for a model of " + std::string(title()) + ", which has none");
+                       "not available: " + std::string(title()) + " models have no opset");
     return std::optional<Raised>();
 }
 

@@ -20,16 +20,16 @@ namespace halftone::dialect {
 class Arithmetic;
 class QuantizedForms;
 
-/// What a node is to a pass, whatever its format calls it.
+/// The role of a node for passes, independent of its name in the format.
 enum class NodeRole : std::uint8_t
 {
-    Variable, ///< fed, or a parameter
-    Cast, ///< changes the type of a float and nothing else; every other type passes through it
-    MultiCast, ///< casts all its inputs to one type: output k is input k
-    Quantize, ///< reals to codes
-    Requantize, ///< sums of codes to codes
-    Dequantize, ///< codes to reals
-    Fused, ///< stands for its one body
+    Variable, ///< an input or a parameter
+    Cast, ///< changes a floating-point type and nothing else; other types pass through
+    MultiCast, ///< casts all inputs to one type; output k is input k
+    Quantize, ///< floating point to codes
+    Requantize, ///< integer sums to codes
+    Dequantize, ///< codes to floating point
+    Fused, ///< replaces its one body
     ControlFlow, ///< runs its bodies
     Other
 };
@@ -39,23 +39,24 @@ constexpr bool isCast(NodeRole role)
     return role == NodeRole::Cast || role == NodeRole::MultiCast;
 }
 
-/// Between reals and codes, or between codes.
+/// Is it Quantize, Requantize or Dequantize?
 constexpr bool changesCodes(NodeRole role)
 {
     return role == NodeRole::Quantize || role == NodeRole::Requantize || role == NodeRole::Dequantize;
 }
 
-/// An operator as a format spells it.
+/// An operator as written in a format.
 struct OperatorText
 {
     std::string op; ///< canonical name
-    graph::Attributes attributes; ///< those that differ from the defaults, and the required ones
+    graph::Attributes attributes; ///< those that differ from the defaults, and required ones
 };
 
-/// What a fused node says of itself beside its body.
+/// Properties of a fused node besides its body.
 struct FusedFacts
 {
-    bool isQuantized = false; ///< on codes: ends of ranges stand behind the inputs of its body and its heads
+    bool isQuantized
+        = false; ///< computes on codes: the ends of ranges follow the inputs and outputs of its body
     bool hasFloatOutput = false; ///< casts its output to float32
 };
 
@@ -63,131 +64,130 @@ struct FusedFacts
 struct Raised
 {
     graph::Graph graph;
-    std::string why; ///< a phrase: "bfloat16 in Conv"
+    std::string why; ///< the reason, such as "bfloat16 in Conv"
 };
 
-/// What one format calls things. A graph carries its dialect (graph::Graph::dialect()), so that no pass knows a format by
-/// name: operators go to the typed structs of core/ops and back, and all that is format's own (roles of nodes, slots, type
-/// rules, names of entries and arrays, built-in lists) is asked for here. Objects live as long as the program and are
-/// read by all threads; a format with versions (opsets) has one for each.
+/// The interface of a format. A graph carries its dialect (graph::Graph::dialect()), so that passes do not depend on formats:
+/// operators are translated to the typed structs of core/ops and back, and everything specific to a format (roles of nodes, slots,
+/// type rules, names of entries and arrays, built-in lists) is provided here. Objects live as long as the program and are
+/// safe for all threads; a format with versions (opsets) has one per version.
 ///
-/// A new format: a folder beside mxnet/ and a row in registry.cpp.
+/// To add a format, see README.md in this folder.
 class Dialect
 {
 public:
     virtual ~Dialect() = default;
 
-    virtual std::string_view name() const = 0; ///< as files and options call it: "mxnet"
-    virtual std::string_view title() const = 0; ///< as sentences call it: "MXNet"
+    virtual std::string_view name() const = 0; ///< name in files and options: "mxnet"
+    virtual std::string_view title() const = 0; ///< display name: "MXNet"
     virtual std::string_view
-    version() const = 0; ///< with the version that operators are those of: "MXNet 1.9.1"
+    version() const = 0; ///< display name with the version of the operators: "MXNet 1.9.1"
 
     // --- operators
-    /// The operator of that canonical name or alias; null when there is none. Fast.
+    /// The operator with that canonical name or alias; null: none. Fast.
     virtual const OpInfo *findOp(std::string_view name) const = 0;
     virtual std::span<const OpInfo *const> operators() const = 0; ///< all, by canonical name
-    /// True when two texts mean the same value of this attribute: 2 and 2.0, (2,2) and [2, 2], True and 1.
+    /// Do two texts mean the same value of this attribute: 2 and 2.0, (2,2) and [2, 2], True and 1?
     virtual bool sameValue(const AttributeSpec &spec, std::string_view a, std::string_view b) const = 0;
-    /// Can the attribute ever have a value written so?
+    /// Is the text a valid value of the attribute?
     virtual bool isValue(const AttributeSpec &spec, std::string_view text) const = 0;
 
     // --- nodes
     virtual NodeRole role(const graph::NodeDef &node) const = 0;
-    /// The typed form of a node. A variable and an operator without a struct give ops::Opaque.
+    /// The typed form of a node; ops::Opaque for a variable or an operator without a struct.
     /// fails: Errc::BadInput; `where` is "NODE: ATTRIBUTE".
     virtual Result<ops::Operator> read(const graph::NodeDef &node) const = 0;
-    /// read(), but a fused layer on codes as ops::FusedProduct: what is computed. fails: also for a body that is no such layer.
+    /// Like read(), but gives a fused int8 layer as ops::FusedProduct. fails: also if the body is not such a layer.
     virtual Result<ops::Operator> readFused(const graph::NodeDef &node) const { return read(node); }
-    /// readFused() of a node of which some inputs' values are known, for operators whose inputs are what others' attributes are
-    /// (the shape that a reshape gives). `inputs`: by position, of unknown type where the value is not known, but of its shape
-    /// where that is; may be shorter.
-    /// Gives ops::Opaque with `waits` where it lacks a value: read again when that is there.
+    /// readFused() with known input values, for operators with inputs in place of attributes (such as the target shape of
+    /// Reshape). `inputs`: by position; of unknown type if the value is unknown, but with its shape if known; may be shorter.
+    /// Gives ops::Opaque with `waits` if a value is missing: read again when it is available.
     virtual Result<ops::Operator> readWith(const graph::NodeDef &node,
                                            std::span<const tensor::Tensor> inputs) const;
-    /// read() of what kind of operator it is: fields that inputs' values give, where the format has attributes as inputs, mean nothing.
+    /// Like read(), but fields that depend on input values are left unset.
     virtual Result<ops::Operator> readKind(const graph::NodeDef &node) const { return read(node); }
-    /// The way back: read() of the result gives `op` again. fails: Errc::Unsupported when the format cannot say it.
+    /// The inverse of read(). fails: Errc::Unsupported if the format cannot express it.
     virtual Result<OperatorText> write(const ops::Operator &op) const = 0;
-    /// Needs: a node with one body that is no control flow.
+    /// Needs: a node with one body that is not control flow.
     virtual FusedFacts fusedFacts(const graph::NodeDef &node) const;
-    /// The name of a tensor, as the format's users know it.
+    /// The name of a tensor as users of the format know it.
     virtual std::string entryName(const graph::Graph &graph, const graph::Entry &entry) const = 0;
-    /// A node's attributes in a form that is equal exactly when they mean the same.
+    /// The attributes in a canonical form: equal exactly if they have the same meaning.
     virtual std::string attributeKey(const graph::NodeDef &node) const = 0;
 
     // --- variables and stored arrays
     virtual graph::NodeDefPtr makeVariable(std::string name, graph::Attributes attributes = {}) const = 0;
-    /// The type that a variable says it has; Unknown when it says none. fails: BadInput, where = its name.
+    /// The declared type of a variable; Unknown if it declares none. fails: BadInput, where = its name.
     virtual Result<tensor::DType> declaredType(const graph::NodeDef &variable) const = 0;
     virtual bool declaresType(const graph::NodeDef &variable) const = 0;
-    /// The declared type as the format spells it, if it is one that we cannot compute with; else empty.
+    /// The declared type as written in the format, if it is not supported; otherwise empty.
     virtual std::string foreignType(const graph::NodeDef &variable) const;
-    /// The same one when it says that already.
+    /// Returns the same node if it already declares that type.
     virtual graph::NodeDefPtr withDeclaredType(const graph::NodeDefPtr &variable,
                                                tensor::DType type) const = 0;
-    /// What a variable of `graph` says of its shape, as far as it reads.
+    /// The declared shape of a variable of `graph`.
     virtual tensor::Shape declaredShape(const graph::Graph &graph, const graph::NodeDef &variable) const = 0;
-    /// Of a node that reads nothing and makes a tensor of a written shape: that shape, where 0 is an extent in it; open where it is
-    /// not known, or where 0 leaves an extent open.
+    /// For a node without inputs that creates a tensor of a given shape: that shape, if 0 is a valid extent in it; unknown
+    /// otherwise.
     virtual tensor::Shape filledShape(const graph::Graph &graph, const graph::NodeDef &node) const;
-    /// What a node that reads nothing gives, where it holds that itself.
-    /// fails: BadInput for a node that should and does not.
+    /// The value of a constant node.
+    /// fails: BadInput for a constant node without a value.
     virtual Result<std::optional<tensor::Tensor>> constantOf(const graph::NodeDef &node) const;
-    /// The node with other values. Needs: one for which constantOf() gives some.
+    /// The constant node with other values. Needs: constantOf() gives a value.
     virtual graph::NodeDefPtr withConstant(const graph::NodeDefPtr &node, tensor::Tensor values) const;
     /// The variable that an array of a parameter file belongs to.
     virtual std::string_view variableOf(std::string_view arrayName) const = 0;
-    /// What the array of a variable is called in a parameter file. `isMutable`: some operator writes to it.
+    /// The name of the array of a variable in a parameter file. `isMutable`: an operator writes to it.
     virtual std::string arrayName(std::string_view variable, bool isMutable) const = 0;
 
     // --- nodes that passes insert
     virtual graph::NodeDefPtr makeCast(std::string name, tensor::DType type) const = 0;
     virtual graph::NodeDefPtr makeMultiCast(std::string name, std::size_t tensors) const = 0;
     virtual graph::NodeDefPtr makeCopy(std::string name) const = 0; ///< passes its input on
-    /// A node that holds these values and whose output bears its name; null where the format has none.
+    /// A constant node with these values, whose output has its name; null if the format has none.
     virtual graph::NodeDefPtr makeConstant(std::string name, tensor::Tensor values) const;
-    /// Of a cast behind `base`, which names a tensor; of a multicast likewise.
+    /// The name of a cast after the tensor `base`; likewise of a multicast.
     virtual std::string castName(std::string base, tensor::DType type) const = 0;
     virtual std::string multiCastName(std::string base) const = 0;
     /// Could castName() or multiCastName() have made this name?
     virtual bool isCastName(std::string_view name) const = 0;
 
-    /// The graph in a newer version of its format: at least `wanted` (0: none is), and one in which its operators take that
-    /// 16-bit type. Nodes keep their places and mean what they did. Nothing where this version will do.
-    /// fails: BadCall (Field::Opset) for a version that there is not; Unsupported for a node that says what the newer version
-    /// cannot; where = the node
+    /// The graph in a newer version of its format: at least `wanted` (0: no minimum), in which its operators support that 16-bit
+    /// type. Nodes keep their positions and meaning. Absent if the current version suffices.
+    /// fails: BadCall (Field::Opset) for an unknown version; Unsupported for a node that the newer version cannot express;
+    /// where = the node
     virtual Result<std::optional<Raised>> raised(const graph::Graph &graph, tensor::DType target,
                                                  int wanted) const;
-    /// The number of the version, where a format counts them; 0: it does not.
+    /// The version number (opset); 0: the format has none.
     virtual int versionNumber() const { return 0; }
-    /// Is there a framework whose own conversion mode "mxnet" gives node for node?
+    /// Does mode "mxnet" apply, which reproduces the conversion of a framework node for node?
     virtual bool hasNodeForNodeMode() const { return true; }
-    /// Is a parameter's type inferred from what reads it, where the graph does not say it? False: files tell it with the values.
+    /// Are types of parameters inferred from their readers unless the graph declares them? False: files store them with the values.
     virtual bool infersParameterTypes() const { return true; }
-    /// Are parameters stored in the target type where policies say nothing of it?
+    /// Are parameters stored in the target type by default?
     virtual bool storesCastParameters() const { return false; }
-    /// Do parameters beyond float16's range become its largest value where policies say nothing of it?
+    /// Are parameters beyond the range of float16 clamped by default?
     virtual bool clampsParameters() const { return false; }
 
     // --- policies
-    /// Whose built-in lists there are, the default first; empty: no lists.
+    /// The versions of the built-in lists, the default first; empty: no lists.
     virtual std::span<const std::string_view> listVersions() const;
-    /// The resource that holds them. Needs: one of listVersions(), a 16-bit type.
+    /// The resource with the lists. Needs: one of listVersions(), a 16-bit type.
     virtual std::string listResource(tensor::DType target, std::string_view version) const;
-    /// Do the built-in lists speak of this operator, though what decides of it is its body?
+    /// Do the built-in lists name this operator although its body decides?
     virtual bool isJudgedByBody(std::string_view op) const;
 
-    // --- what a format may have beyond; null: it has not
+    // --- optional parts of a format; null: not available
     virtual const QuantizedForms *quantizedForms() const { return nullptr; }
     virtual const Arithmetic *arithmetic() const { return nullptr; }
-    /// What `graph` says of the shape that a head of it has; without rank where it says nothing.
+    /// The declared shape of an output of `graph`; of unknown rank if it declares none.
     virtual tensor::Shape declaredHead(const graph::Graph &graph, std::size_t head) const;
 };
 
-/// How many outputs a node has, hidden ones and those that its format names included. `info`: of its operator, or null.
+/// The number of outputs of a node, including hidden and named ones. `info`: of its operator, or null.
 std::size_t outputCountOf(const OpInfo *info, const graph::NodeDef &node);
 
-/// The dialect of a graph. Needs: it has one, as every graph with nodes has.
+/// The dialect of a graph. Needs: it has one, as every graph with nodes does.
 inline const Dialect &of(const graph::Graph &graph)
 {
     assert(graph.dialect() != nullptr);

@@ -24,12 +24,11 @@ class Graph;
 
 /// Position of a node in its graph.
 using NodeId = std::uint32_t;
-/// Position of an operator's name in Graph::operatorNames(): one small table lookup instead of a string
-/// compare in every pass.
+/// Index of an operator name in Graph::operatorNames(), so that passes need no string comparisons.
 using OpIndex = std::uint32_t;
 
-/// One output of one node. `version` counts writes to a mutable input (MXNet refers to BatchNorm's moving
-/// mean with version 1).
+/// One output of one node. `version` counts writes to a mutable input (MXNet refers to the moving mean of
+/// BatchNorm with version 1).
 struct Entry
 {
     NodeId node = 0;
@@ -39,7 +38,7 @@ struct Entry
     bool operator==(const Entry &) const = default;
 };
 
-/// What a format needs to write a node or a graph back unharmed, and nobody else reads.
+/// Data that only a format needs, to write a node or graph back unchanged.
 class FormatData
 {
 public:
@@ -53,66 +52,65 @@ protected:
     FormatData &operator=(FormatData &&) = default;
 };
 
-/// What a node is, apart from its wiring. Immutable and shared between the graphs that hold it, so that
-/// copying a graph copies no text.
+/// A node without its connections. Immutable and shared between graphs, so that copying a graph copies
+/// no text.
 struct NodeDef
 {
-    std::string op; ///< the framework's operator name; of a variable the word that its format has for those
+    std::string op; ///< operator name in its format; for a variable, the name that the format uses
     std::string name;
     Attributes attributes;
     std::vector<std::shared_ptr<const Graph>> subgraphs{}; ///< bodies of control flow and of fused operators
-    bool variable = false; ///< no operator: fed, or a parameter
+    bool variable = false; ///< an input or a parameter, not an operator
     std::vector<std::pair<std::string, tensor::Tensor>>
-        tensors{}; ///< attributes that are tensors, by key; what `attributes` says under that key tells of them
+        tensors{}; ///< tensor attributes by key; `attributes` describes them under the same key
     std::vector<std::string>
-        outputs{}; ///< what its outputs are called, where a format names values: empty, or one an output
-    /// Which of the operator's inputs each input is, where a format can leave out optional ones before others;
-    /// ascending, one an input. Empty: 0, 1, 2, …
+        outputs{}; ///< names of its outputs, in formats that name values; empty, or one per output
+    /// The operator's slot of each input, in formats that can omit optional inputs before others; ascending, one per
+    /// input. Empty: 0, 1, 2, …
     std::vector<std::uint32_t> slots{};
     std::shared_ptr<const FormatData> format{};
 
     bool isVariable() const { return variable; }
     std::size_t slotOf(std::size_t input) const { return input < slots.size() ? slots[input] : input; }
-    /// The tensor of that key; null when there is none.
+    /// The tensor attribute with that key; null: none.
     const tensor::Tensor *tensorOf(std::string_view key) const;
 };
 
 using NodeDefPtr = std::shared_ptr<const NodeDef>;
 
-/// A directed acyclic graph as a value: nodes are appended in topological order and never change. A pass
-/// reads one graph and builds another. Holds up to 2^32 - 2 nodes; nothing in it recurses over depth,
-/// destructors included.
+/// A directed acyclic graph as a value. Nodes are appended in topological order and never change: a pass reads
+/// one graph and builds another. Holds up to 2^32 - 2 nodes; nothing recurses over depth, including destructors.
 class Graph
 {
 public:
-    /// A graph without nodes, for want of one: it speaks no dialect.
+    /// An empty graph without a dialect.
     Graph() = default;
-    /// `dialect`: whose operators its nodes are; lives as long as the program.
+    /// `dialect`: the format of its operators; lives as long as the program.
     explicit Graph(const dialect::Dialect &dialect)
         : m_dialect(&dialect)
     {
     }
-    /// A graph without nodes that says of itself what `other` does: what a pass begins with.
+    /// An empty graph with the dialect and graph attributes of `other`, to start a pass.
     static Graph like(const Graph &other);
 
-    /// What a node becomes that is taken over from one graph into another.
+    /// Maps a node when it is copied to another graph.
     using TakeOver = std::function<NodeDefPtr(const Graph &graph, NodeId id)>;
-    /// The same graph, its bodies too, as one of another version of its dialect. `takeOver`: a node there, with the same inputs.
+    /// The same graph, including bodies, in another version of its dialect. `takeOver`: maps each node, with the same inputs.
     static Graph inDialect(const Graph &graph, const dialect::Dialect &dialect, const TakeOver &takeOver);
 
-    /// Appends a node. Needs: every input and control dependency names a node that is already there.
+    /// Appends a node. Needs: all inputs and control dependencies refer to existing nodes.
     NodeId add(NodeDefPtr def, std::span<const Entry> inputs,
                std::span<const NodeId> controlDependencies = {});
 
-    /// Gives a node of a graph under construction other attributes. Needs: the same operator.
+    /// Replaces the attributes of a node of a graph under construction. Needs: the same operator.
     void redefine(NodeId id, NodeDefPtr def);
 
     void reserve(std::size_t nodes, std::size_t inputs);
     void setHeads(std::vector<Entry> heads) { m_heads = std::move(heads); }
-    /// What the format says of the whole graph (MXNet: "mxnet_version", "is_np_shape"), values as JSON text.
+    /// Attributes of the whole graph (MXNet: "mxnet_version", "is_np_shape"), with values as JSON text.
     void setMetadata(Attributes metadata) { m_metadata = std::move(metadata); }
 
-    /// What format the nodes speak; null in a graph that was begun without. core/dialect/dialect.h has its use.
+    /// The format of the nodes; null for a graph without one. See core/dialect/dialect.h.
     const dialect::Dialect *dialect() const { return m_dialect; }
 
     std::size_t nodeCount() const { return m_nodes.size(); }
@@ -132,7 +130,7 @@ public:
     bool isVariableOp(OpIndex op) const
     {
         return op == m_variableOp;
-    } ///< the word for variables, no operator
+    } ///< the name for variables, not an operator
 
 private:
     static constexpr OpIndex kNoOp = std::numeric_limits<OpIndex>::max();
@@ -150,7 +148,7 @@ private:
     const dialect::Dialect *m_dialect = nullptr;
     std::vector<Row> m_nodes;
     std::vector<Entry> m_inputs;
-    std::unordered_map<NodeId, std::vector<NodeId>> m_controlDependencies; ///< rare, so kept aside
+    std::unordered_map<NodeId, std::vector<NodeId>> m_controlDependencies; ///< rare, so stored separately
     std::vector<Entry> m_heads;
     Attributes m_metadata;
     std::shared_ptr<const FormatData> m_format;

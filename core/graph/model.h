@@ -8,7 +8,7 @@
 
 namespace halftone::graph {
 
-/// A network with its weights. Cheap to copy: nodes and tensors are shared.
+/// A graph with its weights. Cheap to copy: nodes and tensors are shared.
 struct Model
 {
     Graph graph;

@@ -72,8 +72,7 @@ Result<Pointer> findThis()
 {
     if (const Pointer &machine = thisMachine())
         return withMeasurement(machine, machineOf(kThis));
-    return inField(unsupported(std::string(kThis), "the processor is none that is described"),
-                   Field::Hardware);
+    return inField(unsupported(std::string(kThis), "no description matches this processor"), Field::Hardware);
 }
 
 Result<Pointer> findThisGpu()
@@ -83,9 +82,9 @@ Result<Pointer> findThisGpu()
     const std::lock_guard lock(told().guard);
     return inField(
         unsupported(std::string(kThisGpu),
-                    told().gpu
-                        ? told().gpu->device + ": " + told().gpu->architecture + " is none that is described"
-                        : std::string("no GPU that the program computes on ('backends' says why)")),
+                    told().gpu ? "no description matches the GPU " + told().gpu->device + " ("
+                            + told().gpu->architecture + ")"
+                               : std::string("no usable GPU; run 'halftone-cli backends' for the reason")),
         Field::Hardware);
 }
 
@@ -153,7 +152,7 @@ Result<Pointer> findDescription(std::string_view nameOrFile)
     return badCall(Field::Hardware,
                    "unknown chip \"" + printable(nameOrFile, 60) + '"'
                        + didYouMean(nearestNames(nameOrFile, names)),
-                   "a name that 'hardware' lists, \"this\", \"this-gpu\" or a file NAME.json");
+                   "a name listed by 'hardware', \"this\", \"this-gpu\" or a file NAME.json");
 }
 
 std::set<std::string, std::less<>> cpuFlags()

@@ -12,23 +12,23 @@
 
 namespace halftone::hardware {
 
-/// The units of a chip that an operator may need, coarse enough for vendors' documents to speak of all of them.
+/// The units of a chip that an operator may need, as coarse as vendors' documentation allows.
 enum class Unit : std::uint8_t
 {
-    Conv, ///< convolutions, transposed and deformable ones too
+    Conv, ///< convolutions, including transposed and deformable ones
     Gemm, ///< matrix products, recurrences, attention
     Elementwise, ///< arithmetic, activations, comparisons, selection
-    Reduction, ///< sums and extrema along axes, pooling, order
+    Reduction, ///< sums and extrema along axes, pooling, sorting
     Normalization,
-    Softmax, ///< with exponentials, logarithms, powers and error functions
-    Movement, ///< whatever only moves values
+    Softmax, ///< softmax, and exponentials, logarithms, powers and error functions
+    Movement, ///< operators that only move values
 };
 inline constexpr std::size_t kUnits = 7;
 inline constexpr std::array<Unit, kUnits> kAllUnits{Unit::Conv,      Unit::Gemm,          Unit::Elementwise,
                                                     Unit::Reduction, Unit::Normalization, Unit::Softmax,
                                                     Unit::Movement};
 
-/// The types that descriptions speak of.
+/// The types covered by descriptions.
 enum class Number : std::uint8_t
 {
     Fp32,
@@ -45,8 +45,8 @@ inline constexpr std::array<Number, kNumbers> kAllNumbers{Number::Fp32, Number::
 enum class Support : std::uint8_t
 {
     No, ///< must not be used
-    Emulated, ///< works, through conversions
-    Storage, ///< values may be kept in it, arithmetic is float32: saves memory traffic alone
+    Emulated, ///< supported through conversions
+    Storage, ///< values may be stored in it, arithmetic is float32: only saves memory traffic
     Native, ///< arithmetic in that type
 };
 
@@ -62,24 +62,25 @@ std::string_view nameOf(Support support); ///< "native", "storage", "emulated", 
 std::optional<Unit> unitNamed(std::string_view name);
 std::optional<Number> numberNamed(std::string_view name);
 std::optional<Support> supportNamed(std::string_view name);
-/// Nothing for a type that descriptions don't speak of.
+/// Absent for a type that descriptions do not cover.
 std::optional<Number> numberOf(tensor::DType type);
 
 /// What one unit does with one type.
 struct Ability
 {
     Support support = Support::No;
-    double rate = 0; ///< dense peak against float32 on the same unit; of Storage: bytes saved against float32
-    std::vector<tensor::DType> accumulate; ///< types of the accumulator, best first; not empty but for No
+    double rate
+        = 0; ///< dense peak relative to float32 on the same unit; for Storage: bytes saved relative to float32
+    std::vector<tensor::DType> accumulate; ///< accumulator types, best first; empty only for No
 
     bool operator==(const Ability &) const = default;
 };
 
-/// How a description recognises the machine at hand; all empty: never.
+/// How a description recognises this machine; all empty: never.
 struct Detection
 {
-    std::vector<std::string> cpuFlags; ///< all there, named as in /proc/cpuinfo
-    std::vector<std::string> without; ///< all absent
+    std::vector<std::string> cpuFlags; ///< all must be present; names as in /proc/cpuinfo
+    std::vector<std::string> without; ///< all must be absent
     std::string cuda; ///< compute capability, "8.0"
 
     bool isNever() const { return cpuFlags.empty() && cuda.empty(); }
@@ -94,12 +95,12 @@ struct Source
     bool operator==(const Source &) const = default;
 };
 
-/// How fast a machine was found to be, against its own float32.
+/// Measured speed of a machine relative to its own float32.
 struct Measurement
 {
-    std::string machine; ///< what was measured: the processor's name
+    std::string machine; ///< name of the measured processor
     std::string when; ///< "2026-11-24"
-    /// By unit and number: how many times as fast as float32; nothing: not measured.
+    /// By unit and type: speed as a multiple of float32; absent: not measured.
     std::array<std::array<std::optional<double>, kNumbers>, kUnits> speed{};
 
     std::optional<double> &of(Unit unit, Number number)
@@ -114,7 +115,7 @@ struct Measurement
     bool operator==(const Measurement &) const = default;
 };
 
-/// A chip, as far as choosing types needs it (resources/hardware/README.md has the keys of its file).
+/// What type selection needs to know about a chip (keys of the file: resources/hardware/README.md).
 struct Description
 {
     std::string name;
@@ -122,28 +123,28 @@ struct Description
     std::string kind; ///< "cpu", "gpu" or "npu"
     Detection detect;
     std::optional<double>
-        gigaflops; ///< peak in float32, 10^9 operations a second; nothing: depends on the model
-    std::optional<double> bandwidth; ///< of memory, GB a second; nothing: depends on the board
-    bool fusesCasts = false; ///< a cast at an input or output of a product costs nothing
-    std::string standaloneCast; ///< what a cast costs that stands alone, in words
+        gigaflops; ///< peak in float32, 10^9 operations per second; absent: depends on the model
+    std::optional<double> bandwidth; ///< of memory, GB per second; absent: depends on the board
+    bool fusesCasts = false; ///< casts at inputs and outputs of products are free
+    std::string standaloneCast; ///< cost of a separate cast, in words
     std::string note;
     std::array<std::array<Ability, kNumbers>, kUnits> abilities{};
     std::vector<Source> sources;
-    std::optional<Measurement> measurement; ///< of one machine of the kind
+    std::optional<Measurement> measurement; ///< of one machine with this chip
 
     const Ability &ability(Unit unit, Number number) const
     {
         return abilities[static_cast<std::size_t>(unit)][static_cast<std::size_t>(number)];
     }
-    /// Support::No for a type that descriptions don't speak of.
+    /// Support::No for a type that descriptions do not cover.
     Support support(Unit unit, tensor::DType type) const;
-    /// The best accumulator; Unknown where the type must not be used.
+    /// The best accumulator; Unknown if the type must not be used.
     tensor::DType accumulator(Unit unit, tensor::DType type) const;
-    /// How many times as fast as float32 the unit's arithmetic is by the description; 1 where the type is only kept, or must not be used.
+    /// Speed of the unit as a multiple of float32, by the description; 1 if the type is only stored or must not be used.
     double rate(Unit unit, tensor::DType type) const;
-    /// How many times as fast as float32 the unit was found to be; nothing where it was not measured.
+    /// Measured speed of the unit as a multiple of float32; absent if not measured.
     std::optional<double> measuredSpeed(Unit unit, tensor::DType type) const;
-    /// Is a convolution or a product native in the type?
+    /// Are convolutions or products native in the type?
     bool hasFastPath(Number number) const;
     bool hasFastPath(tensor::DType type) const;
 

@@ -66,7 +66,7 @@ Result<void> checkKeys(const Place &place, std::initializer_list<std::string_vie
     }
     for (const std::string_view key : needed) {
         if (!place.json.contains(key))
-            return badInput(within(place.path, key), "nothing", "a value");
+            return badInput(within(place.path, key), "missing", "a value");
     }
     return {};
 }
@@ -121,7 +121,7 @@ Result<std::vector<tensor::DType>> accumulatorsOf(const Place &place)
 {
     HALFTONE_TRY(const std::vector<std::string> names, textsOf(place));
     if (names.empty())
-        return badInput(place.path, "an empty list", "types of accumulators, best first");
+        return badInput(place.path, "an empty list", "accumulator types, best first");
     std::vector<tensor::DType> types;
     for (std::size_t k = 0; k < names.size(); ++k) {
         const auto type = tensor::dtypeNamed(names[k]);
@@ -164,7 +164,7 @@ Result<void> readClasses(const Place &place, Description &description)
         }
         if (description.support(unit, tensor::DType::F32) != Support::Native)
             return member(member(row, "fp32"), "support")
-                .wrong("native: what is not lowered computes in float32");
+                .wrong("native: operators that are not lowered compute in float32");
     }
     return {};
 }
@@ -273,10 +273,10 @@ Result<Json> parsed(std::string_view text)
     try {
         Json json = Json::parse(text, look);
         if (!twice.empty())
-            return badInput(printable(twice, 60), "the key stands there twice");
+            return badInput(printable(twice, 60), "duplicate key");
         return json;
     } catch (const Json::parse_error &error) {
-        return badInput("byte " + std::to_string(error.byte > 0 ? error.byte - 1 : 0), "broken JSON");
+        return badInput("byte " + std::to_string(error.byte > 0 ? error.byte - 1 : 0), "invalid JSON");
     }
 }
 

@@ -24,7 +24,7 @@ std::vector<NodeId> variablesOf(const graph::Graph &body)
 Error nowhere(std::string_view list, std::int64_t location)
 {
     return badInput(std::string(list), std::to_string(location),
-                    "a variable of the body, or an input of the node");
+                    "a variable of the body or an input of the node");
 }
 
 bool isIn(std::int64_t location, std::size_t count)

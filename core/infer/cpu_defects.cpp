@@ -102,9 +102,10 @@ std::vector<policy::Warning> cpuWarnings(const Graph &graph, const std::vector<C
     }
     if (!cut.empty())
         warnings.push_back({"bfloat16",
-                            runtime + " cuts results that are rounded here, of " + std::to_string(cut.size())
-                                + (cut.size() == 1 ? " node: " : " nodes: ") + joined(cut, 4)
-                                + "; figures here follow the operators' definition, without that cut"});
+                            runtime + " truncates results that are rounded here, for "
+                                + std::to_string(cut.size()) + (cut.size() == 1 ? " node: " : " nodes: ")
+                                + joined(cut, 4)
+                                + "; figures here follow the operators' definition, which rounds"});
     return warnings;
 }
 

@@ -10,8 +10,7 @@
 
 namespace halftone::infer {
 
-/// The shape of every output of every node (hidden outputs too), by NodeId; what does not follow stays
-/// unknown.
+/// The shapes of all outputs of all nodes (including hidden ones), by NodeId; unknown where they cannot be inferred.
 struct ShapeMap
 {
     std::vector<std::vector<tensor::Shape>> byNode;
@@ -19,15 +18,15 @@ struct ShapeMap
     const tensor::Shape &of(const graph::Entry &entry) const { return byNode[entry.node][entry.output]; }
 };
 
-/// Shapes of variables by name, wholly or partly.
+/// Complete or partial shapes of variables, by name.
 using KnownShapes = std::unordered_map<std::string, tensor::Shape>;
 
-/// The shapes that follow from those of the variables, forward and backward until nothing new follows, as MXNet's
-/// infer_shape_partial does. Bodies of control flow are looked into.
+/// Infers shapes from those of the variables, forward and backward until nothing changes, like MXNet's
+/// infer_shape_partial. Includes bodies of control flow.
 ///
-/// known  a name that is no variable is ignored; where it says nothing, the variable's own `__shape__` does
-/// fails  BadInput for two shapes that contradict each other, or an attribute that cannot be: where = node, found = the
-///        input and both shapes. Also for more outputs than the graph's size can account for.
+/// known  names that are not variables are ignored; unlisted variables use their own `__shape__`
+/// fails  BadInput for contradictory shapes or an invalid attribute: where = node, found = the input and both shapes. Also for more
+///        outputs than the size of the graph allows.
 Result<ShapeMap> inferShapes(const graph::Graph &graph, const KnownShapes &known);
 
 /// A map in which every shape is unknown.

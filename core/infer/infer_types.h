@@ -8,12 +8,12 @@
 
 namespace halftone::infer {
 
-/// The element types that follow from the types of the variables, forward and backward until nothing new follows,
-/// as MXNet's infer_type does. Bodies of control flow and of fused operators are looked into. What does not follow stays
-/// open: outputs of unknown operators, and of bodies nested deeper than four.
+/// Infers element types from those of the variables, forward and backward until nothing changes, like MXNet's infer_type.
+/// Includes bodies of control flow and of fused operators. Types that cannot be inferred stay Unknown: outputs of unknown
+/// operators, and of bodies nested deeper than four.
 ///
-/// variables  by NodeId; Unknown (or a shorter span) where the type is open; entries of other nodes are ignored
-/// fails      BadInput for two types that contradict each other: where = node, found = the input and all types
+/// variables  by NodeId; Unknown (or a shorter span) if the type is open; entries of other nodes are ignored
+/// fails      BadInput for contradictory types: where = node, found = the input and all types
 Result<TypeMap> inferTypes(const graph::Graph &graph, std::span<const tensor::DType> variables);
 
 } // namespace halftone::infer

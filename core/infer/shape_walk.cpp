@@ -38,7 +38,7 @@ public:
             total += count;
             if (total > kSpareOutputs + kOutputsPerNode * m_graph.nodeCount())
                 return badInput(node.name, std::to_string(count) + " outputs",
-                                "fewer in a graph of this size");
+                                "fewer outputs in a graph of this size");
             m_shapes.byNode.emplace_back(count);
             HALFTONE_TRY(ops::Operator op, dialect::of(m_graph).read(node));
             m_ops.push_back(std::move(op));

@@ -69,9 +69,9 @@ private:
     {
         DType &known = m_types.outputs(entry.node)[entry.output];
         if (known != DType::Unknown && type != DType::Unknown && known != type)
-            return badInput(m_graph.node(entry.node).name,
-                            "a head of type " + std::string(tensor::nameOf(known)),
-                            std::string(tensor::nameOf(type)) + ", as the node around the body has it");
+            return badInput(
+                m_graph.node(entry.node).name, "a head of type " + std::string(tensor::nameOf(known)),
+                std::string(tensor::nameOf(type)) + ", the type that the enclosing node declares");
         known = known == DType::Unknown ? type : known;
         return {};
     }
@@ -131,7 +131,7 @@ private:
         const graph::NodeDef &node = m_graph.node(id);
         collect(id);
         const auto outcome = inferBodyTypes(m_graph, id, m_in, m_out, m_depth + 1);
-        Error error = outcome.ok() ? badInput({}, "types that do not go together") : outcome.error();
+        Error error = outcome.ok() ? badInput({}, "incompatible types") : outcome.error();
         error.found
             = node.op + ": in its body: " + (error.where.empty() ? "" : error.where + ": ") + error.found;
         error.where = node.name;
@@ -148,8 +148,8 @@ private:
                 + m_graph.node(m_graph.inputs(id)[where].node).name + ")"
                                                       : "output " + std::to_string(where - m_in.size());
         return badInput(node.name,
-                        node.op + " gets types (" + types + "), of which " + place + " does not fit",
-                        "types that go together");
+                        node.op + " gets types (" + types + "), of which " + place + " does not match",
+                        "compatible types");
     }
 
     const graph::Graph &m_graph;

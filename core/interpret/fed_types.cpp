@@ -26,7 +26,7 @@ Result<void> checkFedType(const graph::Graph &graph, const std::string &input, D
     if (declared == DType::Unknown || declared == type)
         return {};
     return badInput(input, "an array of " + std::string(tensor::nameOf(type)),
-                    std::string(tensor::nameOf(declared)) + ", which the model declares for this input");
+                    std::string(tensor::nameOf(declared)) + ", as declared by the model");
 }
 
 } // namespace halftone::interpret

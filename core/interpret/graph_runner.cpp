@@ -58,8 +58,8 @@ Result<void> checkWork(const kernels::Operation &operation)
     const auto flops = ops::flops(operation.op, shapes[0], shapes[1]);
     if (!flops || *flops <= kMostFlops)
         return {};
-    return unsupported({}, operation.opName + " of more than 1e15 floating-point operations",
-                       "at most as many, which already take hours");
+    return unsupported({}, operation.opName + " needs more than 1e15 floating-point operations",
+                       "fewer; 1e15 already take hours");
 }
 
 Result<Tensor> zeros(const kernels::TensorDesc &desc)
@@ -76,8 +76,8 @@ Error notFed(const graph::Graph &graph, NodeId variable)
 {
     const graph::NodeDef &node = graph.node(variable);
     if (std::string type = dialect::of(graph).foreignType(node); !type.empty())
-        return unsupported(node.name, std::move(type), "a type that can be computed with");
-    return badInput(node.name, "the input is not fed", "an array of this name");
+        return unsupported(node.name, std::move(type), "a supported type");
+    return badInput(node.name, "no data for this input", "an array of this name");
 }
 
 GraphRunner::GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth,
@@ -151,7 +151,7 @@ Result<void> GraphRunner::readOperators()
                                 std::to_string(product->inputCount()));
         } else if (dialect::roleOf(m_graph, id) == dialect::NodeRole::ControlFlow
                    && !m_ops[id].is<ops::ControlFlow>()) { // its bodies do not say what they are given
-            return unsupported(node.name, "nothing here runs the control flow of " + node.op);
+            return unsupported(node.name, "the control flow operator " + node.op + " is not supported");
         } else if (!node.subgraphs.empty()) {
             if (m_depth >= infer::kMaxBodyDepth)
                 return unsupported(node.name,
@@ -291,8 +291,9 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
     if (waits(op)) {
         HALFTONE_TRY(op, dialect::of(m_graph).readWith(m_graph.node(id), inputs));
         if (op.is<ops::Opaque>())
-            return unsupported(
-                {}, "no kernel computes the operator " + m_graph.node(id).op + " as it stands here");
+            return unsupported({},
+                               "no kernel computes the operator " + m_graph.node(id).op
+                                   + " with these attributes and types");
     }
     kernels::Operation operation{op,
                                  m_graph.node(id).op,
@@ -316,7 +317,7 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
         ops::closeShapes(op, inputs, shapes);
         operation.outputs = describe(shapes, types);
         if (operation.outputs.empty())
-            return unsupported({}, operation.opName + " gives an output of open shape");
+            return unsupported({}, operation.opName + " has an output of unknown shape");
     }
     HALFTONE_CHECK(checkBytes(operation.outputs, options.limits));
     std::vector<kernels::Buffer> buffers;
@@ -354,7 +355,7 @@ Result<void> GraphRunner::checkBytes(std::span<const kernels::TensorDesc> output
     }
     if (bytes > limits.bodyBytes)
         return unsupported({}, std::to_string(bytes) + " bytes in a body",
-                           "at most " + std::to_string(limits.bodyBytes) + " where only shapes are sought");
+                           "at most " + std::to_string(limits.bodyBytes) + " during shape inference");
     return {};
 }
 

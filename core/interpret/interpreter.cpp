@@ -79,7 +79,8 @@ public:
             } else if (constant != m_constants.end()) {
                 values[id] = constant->second;
             } else if (m_sparse.contains(id)) {
-                return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
+                return unsupported(m_graph.node(id).name, "sparse parameters are not supported",
+                                   "a dense parameter");
             } else if (!m_runner->isLabel(id)) {
                 return notFed(m_graph, id);
             }
@@ -110,7 +111,8 @@ private:
                 continue;
             }
             if (array->second->storage != tensor::Storage::Dense)
-                return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
+                return unsupported(m_graph.node(id).name, "sparse parameters are not supported",
+                                   "a dense parameter");
             HALFTONE_TRY(m_constants[id], readableParameter(array->second->values));
             constants[id] = m_constants[id];
         }

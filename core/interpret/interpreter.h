@@ -18,25 +18,25 @@
 
 namespace halftone::interpret {
 
-/// Arrays by the name of the variable that they feed.
+/// Input arrays by the name of their variable.
 using Feed = std::unordered_map<std::string, tensor::Tensor>;
 
-/// What its values take.
+/// Bytes of the values.
 std::size_t feedBytes(const Feed &feed);
 
-/// What a node of the graph gave (bodies of control flow and fused operators are seen as one node).
+/// The result of a node (control flow and fused operators count as one node).
 struct NodeValue
 {
     graph::NodeId node = 0;
-    std::span<const tensor::Tensor> outputs; ///< with the hidden ones
-    std::string_view kernel; ///< "reference", …; the operator's own name for a node that runs its bodies
+    std::span<const tensor::Tensor> outputs; ///< including hidden ones
+    std::string_view kernel; ///< "reference", …; the operator name for a control flow node
 };
 
-/// What a run may take that only looks for shapes; 0: no such limit.
+/// Limits of a run for shape inference; 0: no limit.
 struct RunLimits
 {
-    std::int64_t steps = 0; ///< of one loop
-    std::size_t bodyBytes = 0; ///< of what one node of a body gives
+    std::int64_t steps = 0; ///< iterations of one loop
+    std::size_t bodyBytes = 0; ///< of the outputs of one node in a body
 };
 
 struct RunOptions
@@ -44,11 +44,11 @@ struct RunOptions
     /// Called after every node, in the order of execution; an error stops the run.
     std::function<Result<void>(const NodeValue &)> tap;
     Progress progress;
-    RunLimits limits = {}; ///< fails: Unsupported where one is passed
+    RunLimits limits = {}; ///< fails: Unsupported if one is exceeded
 };
 
-/// A run that goes node by node at the caller's pace, and may be forked. Good as long as its Interpreter lives and is not
-/// run or started with inputs of other shapes or types.
+/// A run controlled by the caller node by node, which can be forked. Valid while its Interpreter lives and is not run or started
+/// with inputs of other shapes or types.
 class Execution
 {
 public:
@@ -57,30 +57,30 @@ public:
     ~Execution();
 
     bool isDone() const;
-    graph::NodeId node() const; ///< which step() will compute. Needs: not done
-    std::vector<tensor::Tensor> inputs() const; ///< that it will read
-    std::size_t nextBytes() const; ///< of its outputs; 0 where a shape depends on values
-    /// What a node gives, with the hidden outputs; a shape that depends on values is open.
+    graph::NodeId node() const; ///< the node that step() computes next. Needs: not done
+    std::vector<tensor::Tensor> inputs() const; ///< the inputs of that node
+    std::size_t nextBytes() const; ///< bytes of its outputs; 0 if a shape depends on values
+    /// Types and shapes of the outputs of a node, including hidden ones; a shape that depends on values is incomplete.
     std::vector<kernels::TensorDesc> outputsOf(graph::NodeId node) const;
     double shareDone() const;
-    /// The most bytes of values that a run to the end holds at a time; those of open shapes are not counted.
+    /// Peak bytes of values in a complete run, without tensors of unknown shape.
     std::size_t peakBytes() const;
-    /// What the most demanding kernel needs for itself, about: one that reads parameters of two or more axes copies what it reads and
-    /// makes into the order that it computes in, as float32. Those of open shapes are not counted.
+    /// Approximate scratch memory of the most demanding kernel: one with parameters of two or more axes copies its inputs and outputs
+    /// to its own layout, as float32. Tensors of unknown shape are not counted.
     std::size_t scratchBytes() const;
     /// fails: as Interpreter::run.
     Result<NodeValue> step(const Progress &progress = {}, const RunLimits &limits = {});
-    /// Takes these for what step() would compute. Needs: of the types and shapes that outputsOf(node()) tells.
+    /// Replaces the result of step(). Needs: types and shapes of outputsOf(node()).
     void give(std::vector<tensor::Tensor> outputs);
-    /// The heads' values, in order. Needs: done
+    /// The outputs of the model, in order. Needs: done
     std::vector<tensor::Tensor> heads() const;
 
-    /// Bytes of the values that this execution computed itself and that are still to be read. Bodies of control flow and
-    /// what kernels need for themselves are not counted.
+    /// Bytes of values that this execution computed and that are still needed, without bodies of control flow and scratch
+    /// memory of kernels.
     std::size_t ownBytes() const;
-    /// Another execution that goes on from here. Values are shared and none of them is its own.
+    /// A second execution that continues from here. Values are shared and do not count as its own.
     Execution fork() const;
-    /// Puts other values, of the same shapes and types, in place of a node's. Needs: computed and still to be read.
+    /// Replaces the values of a node by others of the same shapes and types. Needs: computed and still needed.
     void replace(graph::NodeId node, std::vector<tensor::Tensor> outputs);
 
 private:
@@ -91,17 +91,17 @@ private:
     std::unique_ptr<Inside> m_inside;
 };
 
-/// When a run's kernels are settled: all of them before the first node, or each when its node is computed.
+/// When kernels are prepared: all before the first node, or each before its node.
 enum class Prepare
 {
     Ahead,
     WhenComputed,
-    Once ///< when its node is computed, and given free then, with the weights that it packed: takes little memory, and more time
+    Once ///< before its node, and freed afterwards with its packed weights: less memory, more time
 };
 
-/// The comparison plan: runs a graph node by node and shows every value. Nothing is fused, values of 16 bit are
-/// rounded after every operator, and a value is freed when its last reader is done. Kernels are kept for the shapes seen
-/// last, so batch and picture sizes may change from run to run. One run at a time.
+/// Runs a graph node by node and returns every value. Nothing is fused, 16-bit values are rounded after every operator, and a value
+/// is freed after its last use. Kernels are kept for the latest shapes, so batch and picture sizes may change between runs. One run at a
+/// time.
 class Interpreter
 {
 public:
@@ -109,24 +109,23 @@ public:
     Interpreter &operator=(Interpreter &&) noexcept;
     ~Interpreter();
 
-    /// float16As  the format that values of type float16 are held in and rounded to: another one (float8_e4m3fn, …) shows what
-    ///            that would cost where no file's operators know it. Parameters come in it, or in float16
-    /// fails: Unsupported for an operator without a kernel anywhere in what the heads need, and for a sparse parameter
-    /// (where = the node).
+    /// float16As  the format that float16 values are rounded to: another one (float8_e4m3fn, …) measures the error of a format that no
+    ///            model file supports. Parameters are given in it, or in float16
+    /// fails: Unsupported for a needed operator without a kernel, and for a sparse parameter (where = the node).
     static Result<Interpreter> create(const graph::Model &model, kernels::BackendChain backends,
                                       tensor::DType float16As = tensor::DType::F16);
 
-    /// The variables that a run needs: not parameters, and not labels, which only training needs and which count as
-    /// zeros when they are not fed. In the graph's order.
+    /// The inputs that a run needs, in the order of the graph: no parameters, and no labels, which are only used in training and count
+    /// as zeros if missing.
     std::vector<std::string> inputs() const;
 
-    /// The heads' values, in order. Input types that contradict the graph are converted to those that it wants; input
-    /// shapes decide all others. Types and kernels of all nodes are settled before the first one runs.
-    /// fails: BadInput for a missing or unknown input, for shapes or types that contradict each other, for values that an
-    /// operator refuses; Unsupported where no backend has a kernel; Cancelled. where = the node.
+    /// The outputs of the model, in order. Inputs are converted to the types of the graph; their shapes determine all others. Types and
+    /// kernels of all nodes are determined before the first one runs.
+    /// fails: BadInput for a missing or unknown input, contradictory shapes or types, or values that an operator rejects; Unsupported
+    /// if no backend has a kernel; Cancelled. where = the node.
     Result<std::vector<tensor::Tensor>> run(const Feed &feed, const RunOptions &options = {});
 
-    /// The same up to the first node. fails: as run().
+    /// Prepares the same run up to the first node. fails: as run().
     Result<Execution> start(const Feed &feed, Prepare prepare = Prepare::Ahead);
 
 private:
@@ -136,11 +135,11 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// The model with parameters where kernels can read them (see readable()), so that interpreters share what was copied.
+/// The model with parameters that kernels can read directly (see readable()), so that interpreters share the copies.
 Result<graph::Model> withReadableParameters(graph::Model model);
 
-/// The same for models that are run one after the other and share most of their parameters: what was copied for one is there for
-/// all. For one thread at a time; keeps the parameters that it has copied.
+/// The same for several models that share most parameters and run one after another: copies are reused. For one thread at a time;
+/// keeps the copied parameters.
 class ReadableParameters
 {
 public:
@@ -150,10 +149,10 @@ public:
 private:
     struct Copied
     {
-        tensor::Tensor source; ///< kept, so that nothing else comes to lie in its place
+        tensor::Tensor source; ///< kept alive, so that its address is not reused
         tensor::Tensor copy;
     };
-    std::unordered_map<const void *, Copied> m_copied; ///< by place
+    std::unordered_map<const void *, Copied> m_copied; ///< by address
 };
 
 } // namespace halftone::interpret

@@ -145,7 +145,7 @@ Result<graph::Model> withRandomParameters(const graph::Model &model, const infer
             continue;
         const Shape &shape = shapes.byNode[id][0];
         if (!shape.isComplete())
-            return orElse(badInput(node.name, "a parameter of shape " + shape.toString(), "a known shape"),
+            return orElse(badInput(node.name, "the shape of this parameter is unknown: " + shape.toString()),
                           Field::Shape, "for every input");
         tensor::Array array;
         array.name = dialect.arrayName(node.name, uses[id].isMutable);

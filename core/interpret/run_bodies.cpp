@@ -35,7 +35,7 @@ public:
             if (kernels::descOf(part).dtype != m_buffers[i].tensor.dtype()
                 || size * static_cast<std::size_t>(most) != m_buffers[i].tensor.bytes().size())
                 return badInput("body",
-                                "output " + std::to_string(i) + " changes its shape from step to step",
+                                "output " + std::to_string(i) + " changes its shape between iterations",
                                 "one shape");
             if (size > 0)
                 std::memcpy(m_buffers[i].bytes + static_cast<std::size_t>(step) * size, part.bytes().data(),
@@ -69,13 +69,13 @@ Result<std::vector<Tensor>> runForEach(const Body &body, std::vector<Tensor> inp
         const Shape &shape = inputs[tie.input].shape();
         if (shape.rank() == 0 || (steps >= 0 && shape[0] != steps))
             return badInput("input " + std::to_string(tie.input), shape.toString(),
-                            "as many steps as the others");
+                            "the same length as the other inputs");
         steps = shape[0];
     }
     const std::size_t states
         = bound.graph->heads().size() - std::min(bound.graph->heads().size(), bound.stacked);
     if (steps < 1 || firstState + states > inputs.size())
-        return unsupported({}, "a loop of no step", "one step or more");
+        return unsupported({}, "a loop without iterations", "at least one");
     Stacks stacks;
     for (std::int64_t step = 0; step < steps; ++step) {
         HALFTONE_TRY(const std::vector<Tensor> outputs, body.run(inputs, step, steps, options));
@@ -112,7 +112,8 @@ Result<std::vector<Tensor>> runWhile(const Body &condition, const Body &body, co
         }
     }
     if (step == 0 && stacked > 0)
-        return unsupported({}, "a loop of no step, whose outputs have no shape", "one step or more");
+        return unsupported({}, "a loop without iterations has outputs of unknown shape",
+                           "at least one iteration");
     std::vector<Tensor> results = stacks.take();
     for (const BodyBinding::Carried &carried : binding.carried)
         results.push_back(inputs[carried.input]);
@@ -137,7 +138,7 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, const Setti
             {m_bodies.at(id)[static_cast<std::size_t>(at - node.subgraphs.begin())].get(), &bound});
     }
     if (bodies.empty())
-        return unsupported({}, node.op + " has bodies that do not say how they hang in it");
+        return unsupported({}, node.op + " does not say how its bodies are connected");
     std::vector<Tensor> own(inputs.begin(), inputs.end());
     if (binding.choice) {
         HALFTONE_TRY(const bool taken, isTrue({own[*binding.choice]}));

@@ -52,7 +52,7 @@ Result<std::vector<Tensor>> runMap(const Body &body, std::vector<Tensor> inputs,
         if (!isFirst && lists[tie.input].size() != steps)
             return badInput("input " + std::to_string(tie.input),
                             "a list of " + std::to_string(lists[tie.input].size()),
-                            std::to_string(steps) + ", as the others have");
+                            std::to_string(steps) + ", like the other inputs");
         steps = lists[tie.input].size();
         isFirst = false;
     }

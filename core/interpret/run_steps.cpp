@@ -94,8 +94,8 @@ public:
             const Tensor &part = outputs[first + k];
             if (!m_parts[k].empty() && m_parts[k].front().shape() != part.shape())
                 return badInput("output " + std::to_string(first + k),
-                                part.shape().toString() + " in step " + std::to_string(step),
-                                m_parts[k].front().shape().toString() + ", as in the steps before");
+                                part.shape().toString() + " in iteration " + std::to_string(step),
+                                m_parts[k].front().shape().toString() + ", as in earlier iterations");
             m_parts[k].push_back(part);
         }
         heads.resize(m_body.bound->firstHead);
@@ -172,9 +172,9 @@ Result<void> checkSteps(const Body &body, std::int64_t steps, const RunLimits &l
     if (!isBeyond && static_cast<double>(steps) * nodes <= kMostNodeRuns)
         return {};
     const auto most = isBeyond ? limits.steps : static_cast<std::int64_t>(kMostNodeRuns / nodes);
-    return unsupported({}, "a loop of " + std::to_string(steps) + " steps",
+    return unsupported({}, "a loop of " + std::to_string(steps) + " iterations",
                        "at most " + std::to_string(most)
-                           + (isBeyond ? " where only shapes are sought" : ", which already take hours"));
+                           + (isBeyond ? " during shape inference" : ", which already take hours"));
 }
 
 /// Whether the body hands on the condition that it is given, or says that it is always true: all steps are taken then.
@@ -213,7 +213,7 @@ Result<std::int64_t> stepsOf(const BoundBody &bound, const std::vector<Tensor> &
         HALFTONE_TRY(const std::size_t axis, ops::resolveAxis(tie.axis, shape.rank()));
         if (steps >= 0 && shape[axis] != steps)
             return badInput("input " + std::to_string(tie.input), shape.toString(),
-                            std::to_string(steps) + " steps, as the others have");
+                            std::to_string(steps) + " steps, like the other inputs");
         steps = shape[axis];
     }
     return steps;
@@ -226,7 +226,7 @@ Result<std::vector<Tensor>> scanned(const Body &body, const BodyBinding &binding
 {
     HALFTONE_TRY(const std::int64_t extent, stepsOf(*body.bound, inputs));
     if (extent < 0)
-        return badInput({}, "a body that reads nothing of what is walked through", "a number of steps");
+        return badInput({}, "the number of iterations is unknown: the body reads none of the scanned inputs");
     if (steps < 0 || steps > extent)
         steps = extent;
     HALFTONE_CHECK(checkSteps(body, steps, options.limits));
@@ -258,11 +258,12 @@ Result<std::int64_t> batchOf(const std::vector<Tensor> &inputs, const std::vecto
             continue;
         const Shape &shape = inputs[k].shape();
         if (shape.rank() == 0 || (batch >= 0 && shape[0] != batch))
-            return badInput("input " + std::to_string(k), shape.toString(), "a batch as large as the others");
+            return badInput("input " + std::to_string(k), shape.toString(),
+                            "the same batch size as the other inputs");
         batch = shape[0];
     }
     if (batch < 1)
-        return unsupported({}, "a batch of nothing", "one example or more");
+        return unsupported({}, "an empty batch", "at least one example");
     return batch;
 }
 

@@ -124,7 +124,7 @@ Error Settings::blameInput(Error error, infer::KnownShapes known) const
             return badInput(name, "an array of shape " + fed.mapped().toString(),
                             wanted.hasRank() && !holds(wanted, fed.mapped())
                                 ? "one of shape " + wanted.toString()
-                                : "one that " + error.where + " takes (" + error.message() + ')');
+                                : "a shape that " + error.where + " accepts (" + error.message() + ')');
         }
         known.insert(std::move(fed));
     }

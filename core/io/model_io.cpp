@@ -78,9 +78,9 @@ void noteMismatch(const graph::Model &model, std::vector<std::string> &notes)
             open.push_back(printable(name, 100));
     }
     if (!unused.empty())
-        notes.push_back("parameters that no variable of the symbol uses: " + joined(unused));
+        notes.push_back("unused parameters: " + joined(unused));
     if (open.size() > 1)
-        notes.push_back("variables without parameters, taken as data: " + joined(open));
+        notes.push_back("variables without parameters, treated as inputs: " + joined(open));
 }
 
 Result<void> loadParams(const std::shared_ptr<const MappedFile> &file, LoadedModel &loaded)
@@ -106,7 +106,7 @@ std::string chosenParams(const std::string &path, const LoadOptions &options, st
         return options.params;
     auto beside = paramsBeside(path);
     if (!beside)
-        notes.push_back("no parameter file beside the symbol: loaded without parameters");
+        notes.push_back("no parameter file next to the symbol: loaded without parameters");
     return beside.value_or(std::string());
 }
 
@@ -136,10 +136,10 @@ Result<void> checkPair(const MappedFile &params, const std::string &mark, bool i
         return orElse({Errc::BadInput,
                        params.path(),
                        {},
-                       "not the parameters that the symbol beside it was written with",
-                       "both files of one run"},
-                      Field::Params, "to name them all the same");
-    notes.emplace_back("the symbol was written with other parameters than those named");
+                       "this parameter file does not belong to the symbol next to it",
+                       "files of the same export"},
+                      Field::Params, "to use it anyway");
+    notes.emplace_back("the symbol was exported with a different parameter file");
     return {};
 }
 
@@ -168,7 +168,8 @@ Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadO
                       LoadedModel &loaded)
 {
     if (!options.params.empty() && options.params != kNoParams)
-        return badCall(Field::Params, "an ONNX model, which holds its parameters", "no other file");
+        return badCall(Field::Params, "an ONNX model contains its parameters",
+                       "; leave the parameter file out");
     HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes));
     if (leavesOut(options)) {
         loaded.model.parameters.clear();
@@ -226,8 +227,8 @@ Result<AtomicFile> createOutput(const std::string &path, const LoadedModel &sour
         return Error{Errc::BadCall,
                      path,
                      {},
-                     "the output would replace the model that is being read",
-                     "another place for it"};
+                     "the output would overwrite the model that is being read",
+                     "; choose another file name"};
     return file;
 }
 
@@ -250,8 +251,8 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
 {
     if (dialect::of(model.graph).name() != kOnnxSuffix.substr(1))
         return inFile(unsupported({},
-                                  "a model of " + std::string(dialect::of(model.graph).title())
-                                      + ", which this build does not write as ONNX"),
+                                  std::string(dialect::of(model.graph).title()) + " models"
+                                      + " cannot be written as ONNX by this build"),
                       output.modelPath());
     const std::string apart = fs::path(output.paramsPath()).filename().string();
     auto bytes = writeOnnx(model, output.hasValuesApart() ? apart : std::string(), outputTypes);
@@ -347,7 +348,7 @@ Result<ModelOutput> ModelOutput::claim(const std::string &prefix)
 {
     const std::string name = fs::path(prefix).filename().string();
     if (name.empty() || name == "." || name == "..")
-        return Error{Errc::BadCall, prefix, {}, "no name for the files", "FOLDER/NAME or NAME"};
+        return Error{Errc::BadCall, prefix, {}, "no file name", "FOLDER/NAME or NAME"};
     HALFTONE_TRY(OutputLock lock, OutputLock::take(prefix));
     return ModelOutput(prefix, std::move(lock));
 }
@@ -366,7 +367,7 @@ Result<std::vector<std::string>> saveModel(const graph::Model &model, const Mode
     if (output.isOnnx())
         return saveOnnx(model, output, source, outputTypes);
     if (dialect::of(model.graph).name() == kOnnxSuffix.substr(1))
-        return inFile(unsupported({}, "a model of ONNX, which is not written as a symbol with parameters"),
+        return inFile(unsupported({}, "an ONNX model cannot be written as an MXNet symbol with parameters"),
                       output.modelPath());
     HALFTONE_TRY(AtomicFile symbol, createOutput(output.modelPath(), source));
     if (!model.hasParameters) {

@@ -15,7 +15,7 @@ namespace halftone::io {
 
 struct LoadOptions
 {
-    /// The parameter file; empty: the one beside the symbol (`P-NNNN.params` for `P-symbol.json`, the highest
+    /// Parameter file; empty: the one beside the symbol (`P-NNNN.params` for `P-symbol.json`, the highest
     /// NNNN); "none": as noParams.
     std::string params;
     bool noParams = false;
@@ -26,39 +26,40 @@ struct LoadOptions
 struct LoadedModel
 {
     graph::Model model;
-    std::string modelPath; ///< of the model or its graph; empty when a bare parameter file was loaded
-    std::string paramsPath; ///< of parameters in a file of their own; empty when there are none
-    /// What is odd but readable: the symbol's own notes, parameters that no variable uses, variables that
-    /// only data could fill.
+    std::string modelPath; ///< path of the model; empty if only a parameter file was loaded
+    std::string paramsPath; ///< path of a separate parameter file; empty if there is none
+    /// Remarks about a readable model: notes of the symbol reader, unused parameters, variables without
+    /// parameters.
     std::vector<std::string> notes;
-    std::optional<OnnxFacts> onnx; ///< of an ONNX file
-    /// All that it was read from: that of modelPath, that of paramsPath, then those that an ONNX file's values lie in.
+    std::optional<OnnxFacts> onnx; ///< for an ONNX file
+    /// All files read: modelPath, paramsPath, then the external data files of an ONNX model.
     std::vector<std::shared_ptr<const MappedFile>> files;
 };
 
-/// Loads a model (app/README.md, "Common rules"): an ONNX file, or an MXNet symbol with the parameters beside it. Files are told by their content. A symbol whose parameters are not
-/// there loads without, with a note. Parameters beside a symbol that bears another file's mark (io/pair_mark.h) are
-/// refused, named ones noted; a pair that is being replaced is waited for, at most a second.
-/// fails: BadInput with file and place; Unsupported for an ONNX model where this build cannot read it.
+/// Loads a model (app/README.md, "Common rules"): an ONNX file, or an MXNet symbol with the parameters beside it. The
+/// content decides the format. A symbol without a parameter file is loaded without parameters, with a note. Parameters
+/// with another hash than the symbol stores (io/pair_mark.h) are rejected, or noted if they were named. A pair that is
+/// being replaced is awaited for at most a second.
+/// fails: BadInput with file and place; Unsupported for an ONNX model if this build cannot read ONNX.
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options = {});
 
-/// The type that a file says of output `k` of its graph; Unknown where it says none.
+/// The type that the file declares for output `k`; Unknown if it declares none.
 tensor::DType declaredOutputType(const LoadedModel &loaded, std::size_t k);
 
-/// The files of a model to be written. From claim() on, until it is gone, nobody else can claim them.
+/// The files of a model to be written. While this object lives, no other process can claim them.
 class ModelOutput
 {
 public:
-    /// `prefix`: of an MXNet model's files, or the name of an ONNX file.
+    /// `prefix`: prefix of the files of an MXNet model, or the name of an ONNX file.
     /// fails: BadCall for a prefix without a name (empty, a folder); BadInput while another process writes there, or when
     /// the folder is missing or not writable
     static Result<ModelOutput> claim(const std::string &prefix);
 
     const std::string &modelPath() const { return m_modelPath; }
-    /// Of an ONNX model: where its values lie if not in the model.
+    /// ONNX: the file of values that are not stored in the model.
     const std::string &paramsPath() const { return m_paramsPath; }
     bool isOnnx() const;
-    /// Values go into the file beside an ONNX model, however small they are.
+    /// ONNX: stores all values in the separate file, whatever their size.
     void putValuesApart() { m_hasValuesApart = true; }
     bool hasValuesApart() const { return m_hasValuesApart; }
 
@@ -71,28 +72,28 @@ private:
     OutputLock m_lock;
 };
 
-/// What the output of a model in the format of that file is called, when a person asks for `prefix`: an ONNX file ends in
-/// ".onnx". A file that cannot be read is none.
+/// The output file name for `prefix` in the format of the given file: ONNX files end in ".onnx". An unreadable file counts as not
+/// ONNX.
 std::string outputName(const std::string &prefix, const std::string &modelPath);
 
-/// The files that saveModel() writes for that; of an ONNX model too large for one file, there is a second one.
+/// The files that saveModel() writes for that; an ONNX model too large for one file has a second one.
 std::vector<std::string> outputFiles(const std::string &prefix, const std::string &modelPath,
                                      bool hasParameters);
 
-/// An ONNX model goes into one file; of one too large for that, the values go into a second file beside it. Of an MXNet model
-/// writes `<prefix>-symbol.json` and, when it has parameters, `<prefix>-0000.params`: both or none, the symbol marked with its
-/// parameter file. Gives the paths written. `source` is what the model was made from: its files are never written over.
-/// outputTypes  of an ONNX model that was changed: those that its outputs come in now; Unknown, or beyond the end: as its file said
-/// fails        BadCall when an output would replace a file of `source`; else what the file system says.
+/// Writes a model and returns the paths. ONNX: one file, with the values in a second one if it would be too large. MXNet:
+/// `<prefix>-symbol.json` and, if there are parameters, `<prefix>-0000.params`: both or neither, with the hash of the parameter file
+/// in the symbol. Files of `source`, from which the model was made, are never overwritten.
+/// outputTypes  for a changed ONNX model: the new types of its outputs; Unknown, or beyond the end: as in its file
+/// fails        BadCall if an output would overwrite a file of `source`; otherwise errors of the file system
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
                                            const LoadedModel &source,
                                            std::span<const tensor::DType> outputTypes = {});
-/// The same where nothing was claimed before.
+/// The same without a previous claim().
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
                                            const LoadedModel &source);
 
-/// The parameter file beside `P-symbol.json`: `P-NNNN.params` with the highest NNNN; nothing when there is
-/// none or the name is another.
+/// The parameter file beside `P-symbol.json`: `P-NNNN.params` with the highest NNNN; absent if there is
+/// none, or for another name.
 std::optional<std::string> paramsBeside(const std::string &modelPath);
 
 } // namespace halftone::io

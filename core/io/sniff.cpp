@@ -88,7 +88,7 @@ Result<Format> sniff(std::span<const std::byte> bytes)
     if (content.starts_with('{') || content.starts_with('['))
         return Format::SymbolJson;
     if (content.empty())
-        return badInput("byte 0", "a file with whitespace only", std::string(kExpected));
+        return badInput("byte 0", "a file with only whitespace", std::string(kExpected));
     return badInput("byte 0", "\"" + printable(content.substr(0, 16)) + "\"", std::string(kExpected));
 }
 

@@ -8,7 +8,7 @@
 
 namespace halftone::io {
 
-/// What a file is by its first bytes; its name does not count.
+/// The format of a file by its first bytes, regardless of its name.
 enum class Format
 {
     SymbolJson,
@@ -16,11 +16,11 @@ enum class Format
     Onnx
 };
 
-/// fails: for anything else, saying what it looks like: a model of another program and how to get ONNX from it (foreign_formats.h), or an
-/// empty file, a web page, UTF-16, a byte order mark, an archive, a pickle, ….
+/// fails: BadInput for anything else, naming what it looks like: a model of another program and how to export ONNX from it
+/// (foreign_formats.h), or an empty file, a web page, UTF-16, a byte order mark, an archive, a pickle, ….
 Result<Format> sniff(std::span<const std::byte> bytes);
 
-/// Could a file that sniff() does not know be a damaged or oddly ordered ONNX model, when its name says that it is one?
+/// Could an unknown file be a damaged or unusually ordered ONNX model, given that its name says so?
 bool mayBeOnnx(std::span<const std::byte> bytes);
 
 } // namespace halftone::io

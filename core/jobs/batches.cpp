@@ -22,7 +22,7 @@ Result<Batches> Batches::of(const ExampleSource &source, std::size_t wanted)
         return Batches();
     const std::size_t examples = *source.count();
     if (examples == 0)
-        return badInput(Field::Inputs, "no examples", "one or more");
+        return badInput(Field::Inputs, "no examples", "at least one");
     const std::size_t usual = wanted > 0 ? wanted : source.usualBatch();
     return ofSize(examples, usual > 0 ? std::min(usual, examples) : examples);
 }

@@ -41,7 +41,8 @@ public:
             auto pattern = policy::Pattern::compile(
                 isWrapped ? std::string_view(text).substr(1, text.size() - 2) : std::string_view(text));
             if (!pattern.ok())
-                return badCall(Field::Layers, '"' + text + "\": " + pattern.error().message(), "a pattern");
+                return badCall(Field::Layers, '"' + text + "\": " + pattern.error().message(),
+                               "a valid pattern");
             choice.m_patterns.push_back(std::move(pattern).value());
         }
         return choice;
@@ -243,7 +244,7 @@ void chooseThreshold(calibration::CalibratedTensor &tensor, calibration::Thresho
 
 Error noTensor()
 {
-    return badCall(Field::Layers, "no tensor has such a name", "a pattern of tensor names");
+    return badCall(Field::Layers, "no tensor name matches", "a pattern for tensor names");
 }
 
 /// MXNet's way.

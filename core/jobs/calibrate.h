@@ -19,71 +19,70 @@ struct CalibrateOptions
 {
     ExampleOptions examples;
     std::string backend{backends::kDefaultBackend};
-    unsigned threads = 0; ///< 0: as many as the machine has
+    unsigned threads = 0; ///< 0: one per core
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
     calibration::ThresholdOptions threshold{};
-    std::vector<std::string>
-        tensors{}; ///< only these, by name, and no others; empty: all that `layers` takes
-    bool rangesOnly = false; ///< ranges and histograms without what only 16-bit formats need
+    std::vector<std::string> tensors{}; ///< only these, by name; empty: all that `layers` selects
+    bool rangesOnly = false; ///< only ranges and histograms, without statistics for 16-bit formats
     std::vector<std::string> layers{}; ///< patterns (policy::Pattern) of tensor names; empty: all tensors
-    /// Measures what minmax and mse cost at the outputs of the layers that read a tensor (Q-output), and where threshold.method is mse takes
-    /// minmax where that is clearly better.
+    /// Measures the error of minmax and mse at the outputs of the layers that read a tensor (Q-output); if threshold.method is mse,
+    /// minmax is used for tensors where it is clearly better.
     bool weighsOutputs = false;
-    /// MXNet's own way (Q-histogram): examples in batches, one batch after another, the first of which settles the histograms'
-    /// ranges. Results then depend on `batch` and on the order.
+    /// Like MXNet (Q-histogram): batches one after another, the first of which sets the ranges of the histograms. Results then depend on
+    /// `batch` and on the order.
     bool asBatches = false;
-    Part part{}; ///< of the examples; only where they are not taken as batches
-    /// Bytes of values, and of weights that kernels pack, held at a time, where examples are not taken as batches. Fewer are taken
-    /// side by side, and weights packed when they are used, where it is little.
+    Part part{}; ///< shard of the examples; not with `asBatches`
+    /// Limit for intermediate tensors and packed weights in bytes, not with `asBatches`. If it is small, fewer examples run in parallel
+    /// and weights are packed on use.
     std::size_t memoryLimit = std::size_t{1} << 30;
 };
 
-/// What a part of the examples told of a tensor.
+/// Statistics of one tensor over a shard of the examples.
 struct CollectedTensor
 {
     calibration::CalibratedTensor tensor; ///< without statistics and threshold
     calibration::MergingCollector collector;
 };
 
-/// What a part of the examples told; parts of the same data add up.
+/// Results of a shard of the examples; shards of the same data can be added.
 struct CollectedStatistics
 {
     std::vector<CollectedTensor> tensors; ///< as CalibrateOutcome::tensors
-    std::size_t examples = 0; ///< in the part; 0 where the arrays have no axis of examples
-    std::size_t all = 0; ///< examples there are
+    std::size_t examples = 0; ///< in the shard; 0 if the arrays have no batch axis
+    std::size_t all = 0; ///< total number of examples
     double seconds = 0;
 };
 
 struct CalibrateOutcome
 {
-    /// Parameters that are used, inputs and nodes, in the graph's order.
+    /// Used parameters, inputs and nodes, in the order of the graph.
     std::vector<calibration::CalibratedTensor> tensors;
-    std::size_t examples = 0; ///< used; 0 where the arrays have no axis of examples
+    std::size_t examples = 0; ///< used; 0 if the arrays have no batch axis
     double seconds = 0;
 };
 
-/// Of parameters, by node: they are the same whatever the examples are.
+/// Statistics of parameters, by node; independent of the examples.
 using ParameterCollectors = std::map<graph::NodeId, calibration::MergingCollector>;
 
-/// Runs the model over a part of the examples once and collects the statistics of every tensor of floating point, without
-/// keeping any values. Each example is computed with kernels for one example and one thread, several side by side.
-/// known  what an earlier call with the same model and options made of the parameters, or nothing yet; null: nobody asks again
-/// fails: as calibrateModel(); BadCall for a part of what is one piece; Unsupported for one example that does not fit the memory
-/// limit (Field::Memory)
+/// Runs the model once over a shard of the examples and collects statistics of every floating-point tensor, without keeping values.
+/// Each example is computed with kernels for one example and one thread, several in parallel.
+/// known  statistics of parameters, reused between calls with the same model and options; null: not kept
+/// fails: as calibrateModel(); BadCall for examples that cannot be split; Unsupported if one example exceeds the memory limit
+/// (Field::Memory)
 Result<CollectedStatistics> collectStatistics(const graph::Model &model, const std::string &modelPath,
                                               const CalibrateOptions &options, const Progress &progress,
                                               ParameterCollectors *known = nullptr);
 
-/// The thresholds of what was collected, in parallel over the tensors. fails: Cancelled
+/// Chooses the thresholds, in parallel over the tensors. fails: Cancelled
 Result<CalibrateOutcome> calibrated(const CollectedStatistics &statistics,
                                     const calibration::ThresholdOptions &threshold, unsigned threads,
                                     const Progress &progress);
 
-/// Runs the model over the examples once and collects the statistics of every tensor of floating point, without keeping
-/// any values, then chooses thresholds. Both in parallel; the result does not depend on the threads, nor on the batch unless
-/// options.asBatches.
-/// fails: what reading the examples refuses; what interpret::Interpreter refuses; BadCall for a malformed pattern or one
-/// that matches nothing (Field::Layers); Cancelled
+/// Runs the model once over the examples, collects statistics of every floating-point tensor without keeping values, and chooses
+/// thresholds. Both run in parallel; the result does not depend on the number of threads, nor on the batch size unless
+/// options.asBatches is set.
+/// fails: errors of reading the examples and of interpret::Interpreter; BadCall for an invalid pattern or one without a match
+/// (Field::Layers); Cancelled
 Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &modelPath,
                                         const CalibrateOptions &options, const Progress &progress);
 

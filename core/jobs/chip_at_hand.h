@@ -10,18 +10,18 @@
 
 namespace halftone::jobs {
 
-/// Tells hardware::findDescription() of the first GPU that a backend computes on; the first call of a program looks for it, which
-/// loads its driver. Safe from any thread.
-/// returns  its description; null: there is none, or it is none that is described
+/// Sets the first GPU of a backend for hardware::findDescription(). The first call looks for it, which loads its driver. Safe from any
+/// thread.
+/// returns  its description; null if there is no GPU or it has no description
 std::shared_ptr<const hardware::Description> lookForGpu();
 
-/// Which backend measures what is at hand: the default one, or that of the GPU; empty: the name is that of neither, or it is not there.
+/// The backend that measures kThis or kThisGpu; empty: another name, or not available.
 std::string backendAtHand(std::string_view chip);
 
-/// As hardware::findDescription(), of the GPU at hand too.
+/// Like hardware::findDescription(), including the GPU of this machine.
 Result<std::shared_ptr<const hardware::Description>> findChip(std::string_view nameOrFile);
 
-/// The chip that a backend computes on, with that board's own bandwidth; null: it says none (a processor), or none that is described.
+/// The chip that a backend computes on, with the bandwidth of the board; null for processors, or without a description.
 std::shared_ptr<const hardware::Description> chipOf(const backends::BackendInfo &backend);
 
 } // namespace halftone::jobs

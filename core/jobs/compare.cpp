@@ -124,7 +124,7 @@ Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors
 {
     return badInput(infer::valueName(reference, unclean.node, unclean.output),
                     "float32 itself produces " + grouped(unclean.notFinite)
-                        + " NaN or infinite values, first here; a comparison would be meaningless",
+                        + " NaN or infinite values, first in this layer, so a comparison is not possible",
                     "finite values");
 }
 
@@ -147,7 +147,7 @@ Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t neede
         expected = grouped(needed / kMebibyte + 1) + " MiB";
     }
     return unsupported(Field::Memory,
-                       "a limit of " + found + " is too small for " + what + " and its layers' values",
+                       "a limit of " + found + " is too small for " + what + " and its intermediate tensors",
                        needed > memoryLimit ? "about " + expected : "more");
 }
 

@@ -22,20 +22,20 @@ struct CompareOptions
 {
     ExampleOptions examples;
     std::string backend{backends::kDefaultBackend};
-    std::string otherBackend{}; ///< of the other model, or of the converted one; empty: `backend`
+    std::string otherBackend{}; ///< backend of the second (or converted) model; empty: `backend`
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of both models
     tensor::DType accumulator
-        = tensor::DType::Unknown; ///< of products of 16-bit values: backends::narrowSums()
-    unsigned threads = 0; ///< 0: as many as the machine has
+        = tensor::DType::Unknown; ///< accumulator of 16-bit products: backends::narrowSums()
+    unsigned threads = 0; ///< 0: one per core
     std::size_t batch = 0; ///< examples at a time; 0: as many as fit, pictures one by one
     profile::CompareSettings settings;
-    /// Each example alone, with the kernels for one example and one thread, several side by side: figures depend neither on
-    /// `batch`, nor on `threads`, nor on the part. Arrays that cannot be taken apart are computed as else.
+    /// Computes each example separately, with kernels for one example and one thread, several in parallel: figures do not depend on
+    /// `batch`, `threads` or the shard. Arrays that cannot be split are computed as usual.
     bool eachAlone = false;
-    Part part{}; ///< of the examples; only where each is computed alone
+    Part part{}; ///< shard of the examples; only if each is computed separately
 };
 
-/// What a part of the examples told; parts of the same data add up.
+/// Results of a shard of the examples; shards of the same data can be added.
 struct CompareParts
 {
     profile::ComparedParts parts;
@@ -47,32 +47,32 @@ struct CompareParts
 struct CompareOutcome
 {
     profile::Comparison comparison;
-    profile::ComparedModels models; ///< for the names of nodes
-    std::vector<std::string> outputs; ///< names of the heads
+    profile::ComparedModels models; ///< gives the names of nodes
+    std::vector<std::string> outputs; ///< names of the outputs
     profile::Unmatched unmatched;
-    std::size_t examples = 0; ///< 0 where the arrays have no axis of examples
-    std::size_t expected = 0; ///< examples there are: more than `examples` in what is known meanwhile
-    bool isWhole = true; ///< false for what is known meanwhile: examples, or layers alone, are still to come
+    std::size_t examples = 0; ///< 0 if the arrays have no batch axis
+    std::size_t expected = 0; ///< total number of examples; more than `examples` in intermediate results
+    bool isWhole = true; ///< false for intermediate results: examples or isolated errors are still missing
     std::size_t batch = 0; ///< examples at a time; 0: all
     double seconds = 0;
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined;
-    std::vector<policy::Warning> warnings; ///< about the other model
-    /// Of the first head, where there are labels.
+    std::vector<policy::Warning> warnings; ///< about the second model
+    /// Of the first output, if there are labels.
     std::optional<Accuracy> reference;
     std::optional<Accuracy> other;
-    std::optional<TaskScore> task; ///< likewise of the first head
-    std::optional<CompareParts> parts; ///< where each example was computed alone
-    std::size_t all = 0; ///< examples there are, in all parts; 0 where they are not told apart
-    /// Of weights that kernels packed and kept, about; 0 where each was packed when it was used, or where that is not known.
+    std::optional<TaskScore> task; ///< likewise for the first output
+    std::optional<CompareParts> parts; ///< if each example was computed separately
+    std::size_t all = 0; ///< number of examples in all shards; 0 if they cannot be split
+    /// Approximate bytes of packed weights kept by kernels; 0 if they were packed on use, or unknown.
     std::size_t packedBytes = 0;
 };
 
-/// Is given what is known so far, from time to time, by the thread that compares.
+/// Receives intermediate results from time to time, on the comparing thread.
 using InterimOutcome = std::function<void(CompareOutcome)>;
 
-/// Compares two models over examples. Where a batch does not fit the memory limit, halves of it are tried.
-/// fails: what reading the examples refuses; what profile::LayerCompare refuses; Unsupported for one example that does not
-/// fit (Field::Memory); BadCall for a part of what is one piece; BadInput when the float32 run gives NaN or infinities, naming the first node; Cancelled
+/// Compares two models over examples. If a batch exceeds the memory limit, it is halved.
+/// fails: errors of reading the examples and of profile::LayerCompare; Unsupported if one example exceeds the limit (Field::Memory);
+/// BadCall for a shard of examples that cannot be split; BadInput if float32 produces NaN or infinities, naming the first node; Cancelled
 Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &modelPath,
                                      const CompareOptions &options, const Progress &progress,
                                      const InterimOutcome &interim = {});

@@ -120,8 +120,8 @@ Result<infer::ShapeMap> Drawing::fittingShapes(const std::vector<graph::NodeId> 
         if (!first)
             first = std::move(shapes).error();
     }
-    return unsupported(first->where, "none of the usual input sizes works for this model: " + first->found,
-                       "a file with the inputs");
+    return unsupported(first->where, "none of the common input sizes works for this model: " + first->found,
+                       "; attach a file with the inputs");
 }
 
 Result<DrawnInputs> Drawing::draw(const std::vector<infer::Variable> &variables)
@@ -136,8 +136,8 @@ Result<DrawnInputs> Drawing::draw(const std::vector<infer::Variable> &variables)
     for (const graph::NodeId id : inputs) {
         const Shape &shape = shapes.of({id, 0, 0});
         if (!shape.isComplete())
-            return unsupported(m_graph.node(id).name, "a shape that the model does not tell",
-                               "a file with the inputs");
+            return unsupported(m_graph.node(id).name, "the shape of this input is unknown",
+                               "; attach a file with the inputs");
         HALFTONE_TRY(tensor::Tensor values, drawn(shape, variables[id].type, random));
         result.arrays.push_back({m_graph.node(id).name, std::move(values)});
     }

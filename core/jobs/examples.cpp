@@ -44,9 +44,9 @@ Error noSuchInput(const std::string &name, const graph::Model &model, const std:
             inputs.push_back(model.graph.node(id).name);
     const std::vector<std::string_view> all(inputs.begin(), inputs.end());
     return badInput(name,
-                    (modelPath.empty() ? "the model" : modelPath) + ": inputs: none has this name"
+                    (modelPath.empty() ? "the model" : modelPath) + ": no input has this name"
                         + didYouMean(nearestNames(name, all)),
-                    inputs.empty() ? std::string("no array: the model has no inputs")
+                    inputs.empty() ? std::string("no array, because the model has no inputs")
                                    : "one of its inputs: " + joined(inputs));
 }
 
@@ -155,8 +155,8 @@ public:
         auto source = std::make_unique<Pictures>();
         const std::string path = rulesPath(options, modelPath);
         if (std::error_code none; options.preprocess.empty() && !std::filesystem::exists(path, none))
-            return badCall(Field::Preprocess, "not given, and no " + path,
-                           "a file that says how pictures become inputs");
+            return badCall(Field::Preprocess, "missing, and there is no " + path,
+                           "a file that describes how to preprocess pictures");
         HALFTONE_TRY(source->m_rules, io::readPreprocess(path));
         if (!variableNames(graph).contains(source->m_rules.input))
             return inFile(badInput("inputs.name", '"' + source->m_rules.input + '"', "an input of the model"),
@@ -191,9 +191,10 @@ public:
         }
         auto joined = kernels::joinRows(tensors);
         if (!joined.ok())
-            return inFile(orElse(badInput({}, "pictures of different sizes in one batch", "one size"),
-                                 Field::Batch, "1"),
-                          m_folder);
+            return inFile(
+                orElse(badInput({}, "the pictures of a batch differ in size", "pictures of one size"),
+                       Field::Batch, "1"),
+                m_folder);
         if (m_type != tensor::DType::Unknown && m_type != joined.value().dtype())
             joined = kernels::converted(joined.value(), m_type);
         if (!joined.ok())

@@ -190,7 +190,7 @@ Result<std::size_t> fixedBatch(const graph::Model &model, const ExampleSource &s
     if (wanted > 0) {
         if (declared > 1 && (!rows.ok() || !trial.givesAlike(declared, rows.value(), wanted)))
             return badCall(Field::Batch, std::to_string(wanted),
-                           std::to_string(declared) + ", which the model's inputs are declared to have");
+                           std::to_string(declared) + ", the batch size that the model declares");
         if (!rows.ok())
             return wanted > all && trial.rowsOf(wanted).ok() ? Result<std::size_t>(wanted) : rows.error();
         const std::size_t taken = std::min(wanted, all);
@@ -200,8 +200,7 @@ Result<std::size_t> fixedBatch(const graph::Model &model, const ExampleSource &s
         return kAny;
     if (const std::size_t least = leastTaken(model, trial, declared == 1); least > 0)
         return least;
-    return all == 1 ? rows.error()
-                    : orElse(rows.error(), Field::Batch, "N where the model takes N examples at a time");
+    return all == 1 ? rows.error() : orElse(rows.error(), Field::Batch, "to the batch size of the model");
 }
 
 Result<Batches> batchesOf(const graph::Model &model, const ExampleSource &source, const std::string &backend,

@@ -88,11 +88,12 @@ Result<bool> areIndependent(const graph::Model &model, const ExampleSource &sour
     if (ofOne.value() > memoryLimit)
         return noRoom(memoryLimit, "one example", ofOne.value());
     if (ofBoth.value() > memoryLimit)
-        return unsupported(Field::Memory,
-                           "a limit of " + humanBytes(memoryLimit)
-                               + " is too small for two examples at once, which would tell whether they "
-                                 "depend on each other",
-                           "about " + humanBytes(ofBoth.value()) + ", or a batch of 1 where they do not");
+        return unsupported(
+            Field::Memory,
+            "a limit of " + humanBytes(memoryLimit)
+                + " is too small to run two examples at once, which is needed to check whether they "
+                  "depend on each other",
+            "about " + humanBytes(ofBoth.value()) + ", or a batch of 1 if they do not");
     const auto one = headsOf(interpreter, source, 0, 1);
     const auto other = headsOf(interpreter, source, 1, 1);
     const auto both = headsOf(interpreter, source, 0, 2);
@@ -121,14 +122,14 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
     if (!areApart) {
         if (!part.isWhole())
             return badCall("shard",
-                           "the inputs are one piece: they have no axis of examples, or what the "
-                           "model makes of one example depends on the others",
-                           "no shards");
+                           "the inputs cannot be split: they have no batch axis, or the result of one "
+                           "example depends on the others",
+                           "; run without shards");
         return Batches{all, 0, 1};
     }
     const Batches apart = batches.apart(part);
     if (apart.examples == 0)
-        return badCall("shard", "no example: there are " + std::to_string(all),
+        return badCall("shard", "no examples are left for this shard: there are " + std::to_string(all),
                        batches.isFilled ? "at most as many shards as batches"
                                         : "at most as many shards as examples");
     return apart;

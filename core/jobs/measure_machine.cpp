@@ -218,7 +218,7 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
 {
     const std::string backend = backendAtHand(chip);
     if (backend.empty())
-        return unsupported(Field::Hardware, std::string(chip) + " is not there to be measured");
+        return unsupported(Field::Hardware, std::string(chip) + " is not available on this machine");
     HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(backend, 0));
     const std::int64_t batch = chip == hardware::kThisGpu ? kOnGpu : kOnCpu;
     hardware::Measurement found;

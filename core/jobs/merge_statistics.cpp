@@ -30,16 +30,16 @@ Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &othe
     if (first.content.index() != other.content.index())
         return differs(std::string(kindOf(other)) + " beside " + std::string(kindOf(first)));
     if (a.modelHash != b.modelHash)
-        return differs("another model (" + printable(b.model) + ") than the first file's ("
+        return differs("a different model (" + printable(b.model) + ") than the first file's ("
                        + printable(a.model) + ')');
     if (a.dataHash != b.dataHash || a.all != b.all)
-        return differs("other data than the first file's");
+        return differs("different data than in the first file");
     if (a.settings != b.settings)
-        return differs("other settings (" + printable(b.settings) + ") than the first file's ("
+        return differs("different settings (" + printable(b.settings) + ") than the first file's ("
                        + printable(a.settings) + ')');
     if (a.cpu != b.cpu)
-        return differs("another kind of CPU (" + printable(b.cpu) + ") than the first file's ("
-                       + printable(a.cpu) + "), which computes other last bits");
+        return differs("a different kind of CPU (" + printable(b.cpu) + ") than the first file's ("
+                       + printable(a.cpu) + "), whose results differ in the last bits");
     if (first.part.of != other.part.of)
         return differs("shard " + nameOf(other.part) + " beside " + nameOf(first.part));
     return {};
@@ -116,7 +116,7 @@ Result<void> ShardSum::addShard(StatisticsShard shard, const std::string &path)
     m_seen.resize(shard.part.of);
     std::string &seen = m_seen[shard.part.index];
     if (!seen.empty())
-        return badInput("shard " + nameOf(shard.part), "a second time, after " + printable(seen),
+        return badInput("shard " + nameOf(shard.part), "is given twice, first in " + printable(seen),
                         "each shard once");
     seen = path;
     if (m_sum)
@@ -128,7 +128,7 @@ Result<void> ShardSum::addShard(StatisticsShard shard, const std::string &path)
 Result<StatisticsShard> ShardSum::take()
 {
     if (!m_sum)
-        return badCall("merge", "no shards", "one or more");
+        return badCall("merge", "no shards given", "at least one");
     if (std::ranges::any_of(m_seen, [](const std::string &path) { return path.empty(); }))
         return missing(m_seen);
     StatisticsShard sum = *std::move(m_sum);

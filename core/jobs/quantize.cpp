@@ -116,7 +116,7 @@ Result<quantize::QuantizedRanges> rangesOnRandomValues(const graph::Model &model
     for (const std::string &name : interpreter.inputs()) {
         const auto shape = inputs.find(name);
         if (shape == inputs.end() || !shape->second.isComplete())
-            return orElse(badInput(name, "its shape is not known"), Field::Shape, "for every input");
+            return orElse(badInput(name, "its shape is unknown"), Field::Shape, "for every input");
         HALFTONE_TRY(feed[name], randomValues(shape->second));
         take(name, feed[name]);
     }

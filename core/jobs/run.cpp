@@ -64,8 +64,8 @@ public:
             auto whole = kernels::joinRows(parts);
             if (!whole.ok())
                 return orElse(badInput(name,
-                                       "outputs of the batches that cannot be joined: " + whole.error().found,
-                                       "a batch of all examples"),
+                                       "the outputs of the batches cannot be joined: " + whole.error().found,
+                                       "one batch of all examples"),
                               Field::Examples, "1");
             joined.push_back({name, std::move(whole).value()});
         }
@@ -281,7 +281,7 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
                             const RunSettings &settings, const Progress &progress)
 {
     if (model.graph.heads().empty())
-        return badInput("outputs", "a graph without outputs", "an output to compute");
+        return badInput("outputs", "the graph has no outputs", "at least one");
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model, modelPath));
     HALFTONE_TRY(auto task, Task::of(settings.examples, *source, model.graph));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));

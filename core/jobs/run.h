@@ -22,35 +22,33 @@ struct RunSettings
     ExampleOptions examples;
     std::string backend{backends::kDefaultBackend};
     tensor::DType accumulator
-        = tensor::DType::Unknown; ///< of products of 16-bit values: backends::narrowSums()
-    unsigned threads = 0; ///< 0: as many as the machine has
+        = tensor::DType::Unknown; ///< accumulator of 16-bit products: backends::narrowSums()
+    unsigned threads = 0; ///< 0: one per core
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
-    bool allNodes = false; ///< every node's value instead of the heads'
-    std::optional<std::uint64_t> randomParameters; ///< seed
+    bool allNodes = false; ///< values of all nodes instead of the outputs
+    std::optional<std::uint64_t> randomParameters; ///< seed for missing parameters
 };
 
 struct RunOutcome
 {
-    std::vector<io::NamedTensor> outputs; ///< batches joined along the first axis
-    double seconds
-        = 0; ///< spent in the network alone; where batches run side by side, their sum over their number
+    std::vector<io::NamedTensor> outputs; ///< batches concatenated along the first axis
+    double seconds = 0; ///< time in the model only; for parallel batches, the sum divided by their number
     std::size_t batches = 0;
-    std::map<std::string, std::size_t> kernels; ///< how many nodes each kernel computed
-    std::optional<Accuracy> accuracy; ///< of the first head, where there are labels
-    std::optional<TaskScore> task; ///< of the first head, where it is known what is right
+    std::map<std::string, std::size_t> kernels; ///< number of nodes per kernel
+    std::optional<Accuracy> accuracy; ///< of the first output, if there are labels
+    std::optional<TaskScore> task; ///< of the first output, if expected values are known
 };
 
 /// Runs a model over examples.
-/// fails: what reading the examples refuses; what interpret::Interpreter refuses; BadInput without outputs, and for those of several batches
-/// that cannot be joined.
+/// fails: errors of reading the examples and of interpret::Interpreter; BadInput if there are no outputs, or if those of several batches
+/// cannot be concatenated.
 Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelPath,
                             const RunSettings &settings, const Progress &progress);
 
-/// What a model without inputs gives, head by head, by the reference backend. fails: as interpret::Interpreter
+/// The outputs of a model without inputs, computed by the reference backend. fails: as interpret::Interpreter
 Result<std::vector<tensor::Tensor>> constantHeads(const graph::Model &model, const Progress &progress);
 
-/// The names of a graph's heads as the model had them before conversion: casts that a conversion put behind a head are
-/// looked through. Two heads of one name are told apart by "_1", "_2", ….
+/// The names of the outputs before conversion, ignoring casts that a conversion appended. Duplicate names get "_1", "_2", ….
 std::vector<std::string> sourceOutputNames(const graph::Graph &graph);
 
 } // namespace halftone::jobs

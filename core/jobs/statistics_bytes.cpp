@@ -134,7 +134,7 @@ std::size_t StatisticsReader::count(std::size_t least, std::string_view what)
 {
     const auto value = number<std::uint32_t>(what);
     if (value > m_reader.left() / least)
-        fail(std::string(what) + ' ' + std::to_string(value), "as many as the file has bytes for");
+        fail(std::string(what) + ' ' + std::to_string(value), "at most what fits into the file");
     return failed() ? 0 : value;
 }
 
@@ -156,7 +156,7 @@ ExactSum StatisticsReader::sum(std::string_view what)
         digit = number<std::int64_t>(what);
     ExactSum sum;
     if (!failed() && !sum.takeParts(parts))
-        fail(std::string(what) + " with digits that no sum has");
+        fail(std::string(what) + " with invalid digits");
     return sum;
 }
 
@@ -173,7 +173,7 @@ ErrorParts StatisticsReader::errors()
         r = number<float>("a point");
         d = number<float>("a point");
         if (!std::isfinite(r) || !std::isfinite(d) || std::signbit(r) || std::signbit(d))
-            fail("a point that is not finite, or negative");
+            fail("a point that is negative or not finite");
     }
     if (failed())
         parts.envelope.clear();
@@ -222,14 +222,14 @@ calibration::MergingCollector StatisticsReader::collected()
         count = packed("a count of a bin");
     calibration::MergingCollector collector;
     if (!failed() && !collector.takeParts(parts))
-        fail("a histogram with a scale or bins that none has");
+        fail("a histogram with an invalid scale or number of bins");
     return collector;
 }
 
 Result<void> StatisticsReader::end()
 {
     if (!m_error && m_reader.left() > 0)
-        fail(std::to_string(m_reader.left()) + " bytes too many");
+        fail(std::to_string(m_reader.left()) + " extra bytes at the end");
     return m_error ? Result<void>(*m_error) : Result<void>();
 }
 

@@ -82,7 +82,7 @@ CalibrationShard readCalibration(StatisticsReader &from)
     shard.threshold.codes = readEnum(from, calibration::CodeType::Auto, "a type of codes");
     shard.threshold.percentile = from.number<double>("a percentile");
     if (!(shard.threshold.percentile > 0 && shard.threshold.percentile <= 100))
-        from.fail("a percentile that is none", "a number above 0, at most 100");
+        from.fail("an invalid percentile", "a number above 0, at most 100");
     shard.statistics.seconds = from.number<double>("seconds");
     const std::size_t tensors = from.count(kLeastTensor, "a number of tensors");
     for (std::size_t k = 0; k < tensors && !from.failed(); ++k)
@@ -317,7 +317,7 @@ Part readPart(StatisticsReader &from)
     const auto index = from.number<std::uint32_t>("a shard");
     const auto of = from.number<std::uint32_t>("a number of shards");
     if (of == 0 || of > kMostParts || index >= of)
-        from.fail("shard " + std::to_string(index) + " of " + std::to_string(of), "one of up to 2^20");
+        from.fail("shard " + std::to_string(index) + " of " + std::to_string(of), "at most 2^20 shards");
     return from.failed() ? Part{} : Part{index, of};
 }
 
@@ -327,7 +327,7 @@ Result<std::span<const std::byte>> checkedBody(std::span<const std::byte> bytes)
     const auto magic = std::as_bytes(std::span(kMagic));
     const std::size_t least = magic.size() + sizeof kVersion + kChecksumBytes;
     if (bytes.size() < least || !std::ranges::equal(bytes.first(magic.size()), magic))
-        return badInput("byte 0", "something else", "a shard's statistics file");
+        return badInput("byte 0", "not a statistics file", "a file of shard statistics");
     std::uint32_t version = 0;
     std::memcpy(&version, bytes.data() + magic.size(), sizeof version);
     if (version != kVersion)
@@ -338,7 +338,7 @@ Result<std::span<const std::byte>> checkedBody(std::span<const std::byte> bytes)
     std::memcpy(&checksum, bytes.data() + body.size(), sizeof checksum);
     if (checksum != hashOfBytes(body))
         return badInput("byte " + std::to_string(body.size()),
-                        "a checksum that does not match: the file is damaged or cut", "a whole file");
+                        "checksum mismatch: the file is damaged or truncated");
     return body.subspan(magic.size() + sizeof version);
 }
 

@@ -41,7 +41,7 @@ public:
         HALFTONE_TRY(const std::vector<io::NamedTensor> arrays, io::readNpz(path));
         const auto named = std::ranges::find(arrays, "targets", &io::NamedTensor::name);
         if (named == arrays.end() && arrays.size() != 1)
-            return ofTargets(path, "no array targets", "one with a row for each example");
+            return ofTargets(path, "no array named targets", "one row per example");
         targets->m_array = named == arrays.end() ? arrays.front().tensor : named->tensor;
         const Shape &shape = targets->m_array.shape();
         const std::size_t rows = shape.rank() == 0 ? 0 : static_cast<std::size_t>(shape[0]);
@@ -58,8 +58,7 @@ public:
     {
         HALFTONE_CHECK(checkRow(example));
         if (!isWhole(m_array.dtype()))
-            return ofTargets(m_path, std::string(tensor::nameOf(m_array.dtype())),
-                             "whole numbers, which are classes");
+            return ofTargets(m_path, std::string(tensor::nameOf(m_array.dtype())), "integers (classes)");
         shape = m_shape;
         return tensor::integers(m_array.dtype(), rowOf(example), elementsOfRow());
     }
@@ -70,7 +69,7 @@ public:
         const Shape wanted(std::vector<std::int64_t>(shape.begin(), shape.end()));
         if (wanted != m_shape)
             return ofTargets(m_path, "targets of shape " + m_shape.toString(),
-                             wanted.toString() + ", as the first output");
+                             wanted.toString() + ", the shape of the first output");
         std::vector<float> values(elementsOfRow());
         tensor::widen(m_array.dtype(), rowOf(example), values.size(), values.data());
         return values;
@@ -185,7 +184,7 @@ public:
             return ofTargets(
                 path, std::to_string(picture->width) + " x " + std::to_string(picture->height) + " pixels",
                 form ? std::to_string(form->width) + " x " + std::to_string(form->height)
-                        + ", as the first output"
+                        + ", the shape of the first output"
                      : "a first output that is a picture, not of shape "
                         + Shape(std::vector<std::int64_t>(shape.begin(), shape.end())).toString());
         return ordered(*picture, *form);
@@ -209,7 +208,7 @@ private:
             const auto found = byStem.find(std::filesystem::path(input).stem().string());
             if (found == byStem.end())
                 return ofTargets(m_path, "no picture for \"" + input + '"',
-                                 "one of the same name, whatever its ending");
+                                 "a picture of the same name, with any extension");
             m_files.push_back(found->second);
         }
         return {};

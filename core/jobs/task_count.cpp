@@ -142,7 +142,7 @@ Result<void> checkClasses(const Mask &mask, const std::vector<std::int64_t> &hea
     if (wrong == mask.right.end())
         return {};
     return inFile(badInput("targets", "class " + std::to_string(*wrong),
-                           "0 to " + std::to_string(most) + ", or 255 for pixels that are not judged"),
+                           "0 to " + std::to_string(most) + ", or 255 for ignored pixels"),
                   targets.path());
 }
 
@@ -167,8 +167,8 @@ Result<Mask> maskOf(const Targets &targets, std::size_t example, const std::vect
 Error notJudged(const Shape &head, Metric metric)
 {
     return badInput("metric", std::string(titleOf(metric)) + " of a first output of shape " + head.toString(),
-                    metric == Metric::MeanIou ? "values of classes for each pixel"
-                                              : "more than one value an example");
+                    metric == Metric::MeanIou ? "one value per class for each pixel"
+                                              : "more than one value per example");
 }
 
 } // namespace
@@ -181,8 +181,8 @@ Result<std::shared_ptr<const Task>> Task::of(const ExampleOptions &options, cons
     task->m_labels = source.labels();
     HALFTONE_TRY(task->m_targets, Targets::open(options, source));
     if (options.metric && isOfClasses(*options.metric) && task->m_targets->kind() != Targets::Kind::None)
-        return badCall("targets", "given for " + std::string(titleOf(*options.metric)),
-                       "labels, or another metric");
+        return badCall("targets", "not used by the metric " + std::string(titleOf(*options.metric)),
+                       "; pass labels or choose another metric");
     if (!graph.heads().empty())
         task->m_head = profile::headKindOf(graph, graph.heads()[0]);
     const bool isOpen

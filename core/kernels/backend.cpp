@@ -28,7 +28,7 @@ std::uint64_t seedOf(std::string_view nodeName)
 
 Result<std::unique_ptr<LatencyPlan>> Backend::plan(const infer::TypedModel &, const PlanOptions &) const
 {
-    return unsupported("backend " + std::string(name()), "it makes no latency plans");
+    return unsupported("backend " + std::string(name()), "does not support latency measurements");
 }
 
 } // namespace halftone::kernels

@@ -24,7 +24,7 @@ namespace halftone::kernels {
 class LatencyPlan; // latency_plan.h
 struct PlanOptions;
 
-/// A dense row-major tensor without its values. The shape is fully known.
+/// Type and complete shape of a dense row-major tensor.
 struct TensorDesc
 {
     tensor::DType dtype = tensor::DType::Unknown;
@@ -33,22 +33,22 @@ struct TensorDesc
     bool operator==(const TensorDesc &) const = default;
 };
 
-/// An operator with everything that decides its kernel: types and shapes of its inputs and outputs (hidden
-/// outputs too, as the type and shape rules give them).
+/// An operator with everything that determines its kernel: types and shapes of its inputs and outputs (including hidden
+/// outputs, as inferred).
 struct Operation
 {
     ops::Operator op;
     std::string opName; ///< the framework's, for messages
     std::vector<TensorDesc> inputs;
     std::vector<TensorDesc> outputs;
-    /// By input, what is known of the values ahead (parameters); a tensor of unknown type where nothing is. May be shorter
-    /// than `inputs`. A kernel may pack them once, since every run() is given the same values.
+    /// By input, values known in advance (parameters); a tensor of unknown type for others. May be shorter than `inputs`.
+    /// A kernel may pack them once, because every run() gets the same values.
     std::vector<tensor::Tensor> constants = {};
-    /// Nobody reads the outputs from here on: hidden ones, which a kernel may leave as they are.
+    /// Outputs from this index on are hidden and unused; a kernel need not write them.
     std::size_t readOutputs = ~std::size_t{0};
-    /// Where an operator that draws random numbers begins: the same seed, the same numbers.
+    /// Seed of an operator that draws random numbers.
     std::uint64_t seed = 0;
-    /// Of sums of products, where they are to be rounded at each step; Unknown: as wide as the kernel adds them.
+    /// Accumulator type of products, rounded at each step; Unknown: the choice of the kernel.
     tensor::DType accumulator = tensor::DType::Unknown;
 
     bool isConstant(std::size_t input) const
@@ -58,58 +58,58 @@ struct Operation
     bool isRead(std::size_t output) const { return output < readOutputs; }
 };
 
-/// Does a machine compute in a type?
+/// How a machine supports a type.
 enum class Support
 {
     No,
-    Emulated, ///< right values (storage rounded, wider accumulation), meaningless time
+    Emulated, ///< correct values (rounded storage, wider accumulation), but meaningless times
     Native
 };
 
 std::string_view nameOf(Support support); ///< "no", "emulated", "native"
 
-/// An operator prepared for one set of types and shapes; run as often as wanted, by one thread at a time.
+/// An operator prepared for one set of types and shapes. May run any number of times, by one thread at a time.
 class Kernel
 {
 public:
     virtual ~Kernel() = default;
 
-    /// What computes it, for reports: "reference", "own avx512", "oneDNN jit:avx512_core_amx", ….
+    /// The implementation, for reports: "reference", "own avx512", "oneDNN jit:avx512_core_amx", ….
     virtual std::string name() const = 0;
-    /// Buffers in the order of the Operation, dense row-major; inputs lie at a multiple of their elements' size, outputs of
-    /// 64 bytes, and overlap nothing.
-    /// fails: BadInput for values that the operator refuses (an index out of range, where its mode says error).
+    /// Buffers in the order of the Operation, dense row-major. Inputs are aligned to their element size, outputs to 64 bytes;
+    /// no buffers overlap.
+    /// fails: BadInput for values that the operator rejects (such as an index out of range, if its mode requires an error).
     virtual Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs)
         = 0;
-    /// A long run() looks at `stop` now and then and returns early once it is requested; what the outputs then hold is
-    /// not to be used. Short ones need not.
+    /// A long run() checks `stop` from time to time and returns early on request; the outputs are then invalid. Short ones need
+    /// not check.
     virtual void setStop(std::stop_token) { }
 };
 
 /// The seed of a node: its name's FNV-1a hash (Fowler, Noll and Vo), so that a node draws the same numbers in every run and
-/// in every conversion of its model, and others than its neighbours.
+/// every conversion of its model, and different ones from other nodes.
 std::uint64_t seedOf(std::string_view nodeName);
 
-/// A way to compute. Backends know no sibling.
+/// A device or library that computes. Backends do not depend on each other.
 class Backend
 {
 public:
     virtual ~Backend() = default;
 
-    virtual std::string_view name() const = 0; ///< as callers choose it by
+    virtual std::string_view name() const = 0; ///< name for selection
     virtual Support support(tensor::DType type) const = 0;
-    /// fails: Unsupported, saying which operator, type or attribute and why.
+    /// fails: Unsupported, naming operator, type or attribute and the reason.
     /// The kernel may outlive the backend.
     virtual Result<std::unique_ptr<Kernel>> prepare(const Operation &operation) const = 0;
-    /// A latency plan for what the model's heads need, whose inputs are zeros; it may outlive the backend. What a backend
-    /// does not compute itself it leaves to another one that it knows.
-    /// fails: Unsupported for a backend that makes no plans, and for an operator that nobody computes; BadInput for a type
-    ///        or shape that does not follow from the inputs': where = node
+    /// A latency plan for the outputs of the model, with zeros as inputs; it may outlive the backend. Operators that the backend
+    /// does not compute are passed to its fallback.
+    /// fails: Unsupported for a backend without plans, and for an operator without a kernel; BadInput for a type or shape that
+    ///        cannot be inferred from the inputs: where = node
     virtual Result<std::unique_ptr<LatencyPlan>> plan(const infer::TypedModel &model,
                                                       const PlanOptions &options) const;
 };
 
-/// Tried in order for every node; the first that takes it computes it.
+/// Tried in order for every node; the first one that accepts it computes it.
 using BackendChain = std::vector<std::shared_ptr<const Backend>>;
 
 } // namespace halftone::kernels

@@ -22,7 +22,7 @@ Result<std::size_t> checkedBytes(const TensorDesc &desc)
     constexpr std::int64_t kMost = std::int64_t{1} << 46; // more than any machine has
     if (!bytes || *bytes > kMost)
         return noMemory("out of memory: a tensor of shape " + desc.shape.toString()
-                        + " was requested, which is more than any machine has");
+                        + " is too large to allocate");
     return static_cast<std::size_t>(*bytes);
 }
 

@@ -36,7 +36,7 @@ Result<Tensor> joinRows(std::span<const Tensor> tensors)
             expected[0] = shape[0];
         if (tensor.dtype() != tensors.front().dtype() || expected != shape)
             return badInput({}, tensor.shape().toString() + " and " + tensors.front().shape().toString(),
-                            "shapes that differ in the first axis alone");
+                            "shapes that differ only in the first axis");
         shape[0] += tensor.shape()[0];
     }
     HALFTONE_TRY(const Buffer buffer, allocate({tensors.front().dtype(), shape}));

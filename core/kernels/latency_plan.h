@@ -17,7 +17,7 @@
 
 namespace halftone::kernels {
 
-/// What a step of a plan is for.
+/// The purpose of a step of a plan.
 enum class StepKind : std::uint8_t
 {
     Compute,
@@ -30,32 +30,32 @@ std::string_view nameOf(StepKind kind); ///< "compute", "cast", "reorder"
 /// One step of a plan, for reports.
 struct PlanStep
 {
-    std::vector<std::string> nodes; ///< the source graph's nodes that it computes, all of a fused group
-    std::string op; ///< the framework's name of the group's main operator
-    tensor::DType dtype = tensor::DType::Unknown; ///< it computes in: of its data input
-    std::string kernel; ///< what computes it
+    std::vector<std::string> nodes; ///< nodes of the source graph that it computes: a whole fused group
+    std::string op; ///< name of the main operator of the group in its format
+    tensor::DType dtype = tensor::DType::Unknown; ///< the type it computes in (that of its data input)
+    std::string kernel; ///< implementation
     StepKind kind = StepKind::Compute;
-    /// Operations and bytes that it cannot do without, where the plan says so; 0: it does not.
+    /// Minimum of operations and bytes, if the plan provides it; 0: unknown.
     double flops = 0;
     double bytes = 0;
     bool multiplies = false; ///< a convolution or matrix product
 };
 
-/// Kernels that a run of a plan launches on its device.
+/// Kernels launched on the device by one run of a plan.
 struct Launches
 {
-    std::size_t planned = 0; ///< a call of a library counted as one
-    std::optional<std::size_t> measured; ///< as the device counts them; nothing: it does not
+    std::size_t planned = 0; ///< a library call counts as one
+    std::optional<std::size_t> measured; ///< as counted by the device; absent: not counted
 };
 
-/// A tensor that is fed to a plan or comes out of it.
+/// An input or output of a plan.
 struct PlanPort
 {
     std::string name;
     TensorDesc desc;
 };
 
-/// How a plan's convolutions want their data.
+/// Data layout of the convolutions of a plan.
 enum class PlanLayout : std::uint8_t
 {
     Measured, ///< whichever is faster on this machine
@@ -63,55 +63,55 @@ enum class PlanLayout : std::uint8_t
     ChannelsLast,
 };
 
-/// A network prepared to run as fast as it can: fused, in the layouts that suit its kernels, its weights packed, its
-/// buffers assigned. A run allocates nothing. For one thread at a time; copies nothing in or out by itself.
+/// A model prepared to run as fast as possible: fused, in the best layouts, with packed weights and assigned buffers. A run
+/// allocates nothing. For one thread at a time; inputs and outputs are not copied.
 class LatencyPlan
 {
 public:
     virtual ~LatencyPlan() = default;
 
     virtual std::span<const PlanStep> steps() const = 0;
-    /// The one that it has; Measured: there is no choice.
+    /// The layout in use; Measured: there is no choice.
     virtual PlanLayout layout() const { return PlanLayout::Measured; }
     virtual std::span<const PlanPort> inputs() const = 0;
     virtual std::span<const PlanPort> outputs() const = 0;
 
-    /// Where input `k` is to be written before a run, dense row-major; keeps its values over runs.
+    /// Buffer of input `k`, dense row-major; keeps its values between runs.
     virtual std::span<std::byte> input(std::size_t k) = 0;
     /// Output `k` of the last run, dense row-major.
     virtual std::span<const std::byte> output(std::size_t k) const = 0;
 
-    /// fails: BadInput for values that an operator refuses; Cancelled between two steps.
+    /// fails: BadInput for values that an operator rejects; Cancelled between two steps.
     virtual Result<void> run(const Progress &progress = {}) = 0;
-    /// The same, and how long each step took.
+    /// The same, with the time of each step.
     virtual Result<void> runTimed(std::span<double> microseconds) = 0;
 
-    /// A run of what the device computes alone, by the device's own clock, in milliseconds: inputs and outputs lie on it and
-    /// are not copied. Nothing: there is no such device, or it does not compute all. Values that come out are not taken over.
+    /// Time of a run on the device alone, by the clock of the device, in milliseconds: inputs and outputs stay on it. Absent:
+    /// no such device, or it does not compute everything. Output values are not returned.
     virtual Result<std::optional<double>> runOnDevice() { return std::optional<double>(); }
 
     virtual std::optional<Launches> launches() const
     {
         return std::nullopt;
-    } ///< of a device that is launched on
-    virtual std::size_t arenaBytes() const = 0; ///< for intermediate values, inputs and outputs
+    } ///< for devices that launch kernels
+    virtual std::size_t arenaBytes() const = 0; ///< for intermediate tensors, inputs and outputs
     virtual std::size_t constantBytes() const = 0; ///< packed weights, which other plans may share
 };
 
-/// Makes kernels of control flow: see PlanOptions.
+/// Makes kernels for control flow: see PlanOptions.
 using BodyKernels = std::function<Result<std::unique_ptr<Kernel>>(graph::NodeId)>;
 
 struct PlanOptions
 {
-    /// Shared with other plans of the same model, so that an edit costs little; null: none.
+    /// Shared with other plans of the same model to make edits cheap; null: none.
     std::shared_ptr<PlanCache> cache = {};
-    /// The two layouts sum in different orders: whoever needs the same bits from every process says which.
+    /// The layouts sum in different orders; fix one to get the same bits in every process.
     PlanLayout layout = PlanLayout::Measured;
-    /// Called before layouts are timed: whatever else this process does can end first. Empty: nothing.
+    /// Called before layouts are timed, so that other work of this process can finish first. May be empty.
     std::function<void()> beforeTiming = {};
-    /// Writes a plan's inputs before it is run to be timed. Empty: they are zeros, which not every operator takes.
+    /// Fills the inputs of a plan before it is timed. Empty: zeros, which some operators reject.
     std::function<Result<void>(LatencyPlan &)> feed = {};
-    /// A kernel of a node that runs bodies (loops, branches), by its place in the model's graph. Empty: nobody computes these.
+    /// Makes the kernel of a control flow node, by its NodeId in the model. Empty: control flow is not supported.
     BodyKernels bodies = {};
 };
 

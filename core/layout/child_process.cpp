@@ -159,7 +159,7 @@ public:
     {
         const auto ms = [](std::chrono::milliseconds time) { return std::to_string(time.count()) + " ms"; };
         if (m_child.computed() >= m_limits.computing)
-            return ms(m_limits.computing) + " of computing";
+            return ms(m_limits.computing) + " of CPU time";
         if (Clock::now() >= m_deadline)
             return ms(m_limits.waiting) + " of waiting";
         return written > m_limits.output ? std::to_string(m_limits.output >> 20) + " MB" : std::string();
@@ -187,7 +187,7 @@ Result<ChildOutcome> runChild(const std::vector<std::string> &command, std::stri
 {
     Channel channel;
     if (!channel.open())
-        return unsupported(command.front(), std::strerror(errno), "a channel to the program");
+        return unsupported(command.front(), std::strerror(errno), "a pipe to the program");
     pid_t pid = -1;
     if (const int failure = spawn(command, channel, pid); failure != 0)
         return unsupported(command.front(), std::strerror(failure), "a program that can be started");

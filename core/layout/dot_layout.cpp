@@ -210,8 +210,9 @@ Result<DotOutcome> dotLayout(const std::string &program, std::span<const Piece *
     DotOutcome outcome;
     outcome.pieces = readPlain(child.output, pieces);
     if (std::ranges::any_of(outcome.pieces, [](const auto &piece) { return !piece.has_value(); }))
-        outcome.note = child.exceeded.empty() ? program + " ended with code " + std::to_string(child.exitCode)
-                                              : program + " wanted more than " + child.exceeded;
+        outcome.note = child.exceeded.empty()
+            ? program + " failed with exit code " + std::to_string(child.exitCode)
+            : program + " needed more than " + child.exceeded;
     return outcome;
 }
 

@@ -19,13 +19,13 @@ namespace halftone::layout {
 struct LayoutOptions
 {
     Gaps gaps;
-    std::string program = "dot"; ///< Graphviz's; "" for the plain fall-back alone
-    /// For Graphviz, in one call of stackLayouts(). A loaded machine, which makes it wait, is no reason to do without it.
+    std::string program = "dot"; ///< the Graphviz program; "" for the plain layout only
+    /// CPU time limit of Graphviz for one call of stackLayouts(), so that a loaded machine does not disable it.
     ChildLimits limits{std::chrono::milliseconds(1200), std::chrono::seconds(10), std::size_t{256} << 20};
-    std::size_t heaviest = 3000; ///< Piece::weight() above which Graphviz is not asked
+    std::size_t heaviest = 3000; ///< Piece::weight() above which Graphviz is not used
 };
 
-/// Layouts of pieces by their content, for any thread. Drops all when it grows beyond its bound.
+/// Cache of layouts by content of the piece. Safe from any thread; cleared when it exceeds its limit.
 class PieceCache
 {
 public:
@@ -34,7 +34,8 @@ public:
     std::size_t size() const;
 
 private:
-    static constexpr std::size_t kMostBytes = std::size_t{64} << 20; ///< of keys; layouts are about as large
+    static constexpr std::size_t kMostBytes = std::size_t{64}
+        << 20; ///< size of keys; layouts are about as large
 
     mutable std::mutex m_mutex;
     std::unordered_map<std::string, std::shared_ptr<const PieceLayout>> m_layouts;
@@ -43,14 +44,14 @@ private:
 
 struct StackOutcome
 {
-    std::vector<PieceLayout> layouts; ///< as asked
-    std::size_t pieces = 0; ///< with branches, cached or not
-    std::size_t plainPieces = 0; ///< of those, laid out without Graphviz
-    std::string note; ///< why; empty when none
+    std::vector<PieceLayout> layouts; ///< in the requested order
+    std::size_t pieces = 0; ///< including branches, cached or not
+    std::size_t plainPieces = 0; ///< of these, laid out without Graphviz
+    std::string note; ///< the reason for plain pieces; empty if none
 };
 
-/// Lays out graphs, each cut at its waists (nodes that nothing goes past): the parts between them are laid out by Graphviz
-/// in one child process for all, found in `cache`, or laid out plainly, and put below one another.
+/// Lays out graphs. Each is cut at its waists (nodes that no edge bypasses); the parts are laid out by Graphviz in one child process,
+/// taken from `cache`, or laid out plainly, and stacked vertically.
 /// fails: Cancelled
 Result<StackOutcome> stackLayouts(std::span<const Piece> graphs, const LayoutOptions &options,
                                   PieceCache &cache, const Progress &progress = {});

@@ -46,8 +46,7 @@ bool isOpen(const graph::Graph &graph, const policy::Assignment &assignment, Nod
 policy::Warning missing(const std::string &op, std::vector<std::string> nodes)
 {
     const std::string count = std::to_string(nodes.size()) + (nodes.size() == 1 ? " node" : " nodes");
-    return {"operator \"" + op + '"',
-            "TVM has no class for it: " + count + " taken as those that follow their inputs",
+    return {"operator \"" + op + '"', "TVM has no class for it; " + count + " treated as follow",
             "missing_operator_class", std::move(nodes)};
 }
 
@@ -75,7 +74,7 @@ void assignByTvm(const graph::Graph &graph, policy::Assignment &assignment,
             continue;
         }
         if (!noEntry)
-            noEntry = addEntry(assignment, "TVM: follow, it has no class for the operator");
+            noEntry = addEntry(assignment, "TVM: follow (no class for this operator)");
         assignment.inFloat(id) = {Rule::TvmFollow, *noEntry};
         unregistered[node.op].push_back(node.name);
     }

@@ -55,9 +55,9 @@ policy::Warning noFastPath(const hardware::Description &chip, DType target)
         = chip.support(Unit::Conv, target) != Support::No || chip.support(Unit::Gemm, target) != Support::No;
     std::string text = chip.name + ": " + typeName(target)
         + (isEmulated ? " is emulated in its matrix units" : " is not computed in its matrix units")
-        + ": no gain; ";
+        + ": no speed-up; ";
     const std::string fast = fastTypes(chip);
-    text += fast.empty() ? "no narrow type is fast there" : "fast there: " + fast;
+    text += fast.empty() ? "no narrow type is fast on it" : "fast on it: " + fast;
     const bool isHalf = target != DType::I8;
     if (isHalf && !chip.hasFastPath(DType::F16) && !chip.hasFastPath(DType::BF16)
         && chip.hasFastPath(DType::I8))
@@ -86,7 +86,8 @@ std::string slownessFound(const hardware::Description &chip, DType type)
 policy::Warning foundSlow(const hardware::Description &chip, DType type, const std::string &found)
 {
     return {"hardware",
-            chip.name + ": " + typeName(type) + " was found to take " + found + " on this machine: no gain",
+            chip.name + ": " + typeName(type) + " takes " + found
+                + " as measured on this machine: no speed-up",
             "no_fast_path",
             {}};
 }
@@ -221,14 +222,14 @@ std::vector<policy::Warning> chipWarnings(const graph::Graph &source, const Conv
         warnings.push_back(*std::move(slow));
     }
     if (std::vector<std::string> names = narrowSums(source, converted); !names.empty()) {
-        std::string text = chip.name + " sums products of " + typeName(target) + " in " + typeName(target)
-            + ": long sums lose what float32 would keep, in " + joined(names, 4);
+        std::string text = chip.name + " accumulates products of " + typeName(target) + " in "
+            + typeName(target) + ", which loses accuracy in long sums: " + joined(names, 4);
         warnings.push_back({"hardware", std::move(text), "narrow_accumulator", std::move(names)});
     }
     if (gain.casts > 0 && gain.casts > gain.saved())
         warnings.push_back({"hardware",
-                            chip.name + ": casts that stand alone move " + humanTraffic(gain.casts)
-                                + ", lowering saves " + humanTraffic(gain.saved()) + " of "
+                            chip.name + ": separate casts move " + humanTraffic(gain.casts)
+                                + ", while lowering saves " + humanTraffic(gain.saved()) + " of "
                                 + humanTraffic(gain.before),
                             "casts_eat_gain",
                             {}});

@@ -14,11 +14,11 @@
 #include "core/mixed/convert_typed.h"
 #include "core/mixed/hold/function_calls.h"
 #include "core/mixed/hold/hold_positions.h"
-#include "core/mixed/hold/hold_statistics.h"
+#include "core/mixed/hold/keep_normalization.h"
 #include "core/mixed/hold/tie_raised.h"
 #include "core/mixed/lowered_nodes.h"
 #include "core/mixed/node_arithmetic.h"
-#include "core/mixed/take_away.h"
+#include "core/mixed/restrict_to_hardware.h"
 #include "core/quantize/coded_nodes.h"
 #include "core/rewrite/share_nodes.h"
 
@@ -67,13 +67,14 @@ void warnOfOverflow(const ParameterChange &change, std::vector<policy::Warning> 
     if (change.isClamped)
         warnings.push_back({entry,
                             valuesOf(change.losses.overflowed, change.count) + " clamped to the largest "
-                                + type + "; exclude the operator that reads them to keep them",
+                                + type + "; to keep the values, exclude the operator that reads them",
                             "clamped",
                             {change.name}});
     else
-        warnings.push_back({entry,
-                            valuesOf(change.losses.overflowed, change.count) + " overflow " + type
-                                + " and become infinite; exclude the operator that reads them"});
+        warnings.push_back(
+            {entry,
+             valuesOf(change.losses.overflowed, change.count) + " overflow " + type
+                 + " and become infinite; to keep them, exclude the operator that reads them"});
 }
 
 /// Of epsilons that are larger now.
@@ -85,10 +86,11 @@ void warnOfHeld(const std::vector<ParameterChange> &changes, tensor::DType targe
         if (change.isHeld)
             names.push_back(change.name);
     if (!names.empty())
-        warnings.push_back({"parameters",
-                            joined(names) + ": positive bounds that would become 0 are the smallest positive "
-                                + std::string(tensor::nameOf(target)),
-                            "bounds_held", std::move(names)});
+        warnings.push_back(
+            {"parameters",
+             joined(names) + ": positive bounds that would round to 0 were raised to the smallest positive "
+                 + std::string(tensor::nameOf(target)),
+             "bounds_held", std::move(names)});
 }
 
 /// What the values lost on the way into a narrower type, for those arrays where it matters.
@@ -100,9 +102,9 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, tensor::DType tar
         if (losses.overflowed > 0)
             warnOfOverflow(change, warnings);
         if (losses.nan > 0)
-            warnings.push_back(
-                {"parameter \"" + change.name + '"',
-                 "NaN in " + valuesOf(losses.nan, change.count) + ", in whatever type they are stored"});
+            warnings.push_back({"parameter \"" + change.name + '"',
+                                "NaN in " + valuesOf(losses.nan, change.count)
+                                    + ", regardless of the type they are stored in"});
     }
     warnOfFlushed(changes, warnings);
     warnOfHeld(changes, target, warnings);
@@ -122,8 +124,8 @@ void warnOfDefaults(const graph::Graph &source, const rewrite::Conversion &conve
     }
     if (!names.empty())
         warnings.push_back({"inputs",
-                            joined(names) + ": inputs that have values in the file, stored as parameters: "
-                                + "whoever feeds others feeds " + type,
+                            joined(names) + ": these inputs have default values, now stored as " + type
+                                + "; pass other values in that type",
                             "defaults_stored", std::move(names)});
 }
 
@@ -132,7 +134,7 @@ void warnOfBodies(const graph::Graph &graph, std::vector<policy::Warning> &warni
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (!graph.node(id).subgraphs.empty())
             warnings.push_back({"node \"" + graph.node(id).name + '"',
-                                "its body (" + graph.node(id).op + ") is not analysed and stays as it is"});
+                                "its body (" + graph.node(id).op + ") is not analysed and stays unchanged"});
     }
 }
 
@@ -160,7 +162,7 @@ void warnOfUnknown(const graph::Graph &graph, std::vector<policy::Warning> &warn
         return;
     warnings.push_back({"operators",
                         joined(std::vector<std::string>(operators.begin(), operators.end()))
-                            + " not known: nodes of it stay in float32 and cannot be run here",
+                            + " unknown; the nodes stay in float32 and cannot be run",
                         "unknown_operator", std::move(nodes)});
 }
 
@@ -185,10 +187,10 @@ void adjust(const graph::Graph &graph, std::span<const tensor::Array> parameters
     else if (policy.mode == policy::Mode::All)
         assignEverything(graph, assignment);
     if (chip != nullptr)
-        takeAway(graph, *chip, policy.target, assignment);
+        restrictToHardware(graph, *chip, policy.target, assignment);
     // MXNet's own conversion never looks at values, and mode all is asked for to see what breaks.
     if (policy.mode != policy::Mode::Mxnet && policy.mode != policy::Mode::All)
-        holdStatistics(graph, parameters, policy.target, assignment);
+        keepNormalizationInFloat32(graph, parameters, policy.target, assignment);
     if (policy.mode != policy::Mode::Mxnet)
         tieRaised(graph, assignment);
     if (policy.mode.value_or(policy::Mode::Typed) == policy::Mode::Typed)
@@ -267,7 +269,7 @@ void noteRefused(const std::vector<rewrite::NodeNote> &refused, rewrite::Convers
 {
     for (const rewrite::NodeNote &note : refused)
         conversion.notes.push_back({note.node,
-                                    "int8 requested, stays "
+                                    "int8 requested, but it stays "
                                         + std::string(tensor::nameOf(conversion.precisionOf(note.node)))
                                         + ": " + note.text});
 }
@@ -364,7 +366,7 @@ void warnOfNoTimes(const policy::Policy &policy, const infer::ShapeMap *shapes,
         warnings.push_back(
             {"optimise", "\"time\" has no effect in mode \"" + std::string(policy::nameOf(mode)) + '"'});
     else if (shapes == nullptr)
-        warnings.push_back({"optimise", "\"time\" needs the shapes of the inputs; casts were made least"});
+        warnings.push_back({"optimise", "\"time\" needs the input shapes; minimised casts instead"});
 }
 
 Result<void> checkStrict(const ConvertSettings &settings, const std::vector<policy::Warning> &warnings)
@@ -406,10 +408,11 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     const auto start = std::chrono::steady_clock::now();
     if (policy.mode == policy::Mode::Mxnet && !dialect::of(source.graph).hasNodeForNodeMode())
         return badCall(Field::Mode,
-                       "\"mxnet\" for a model of " + std::string(dialect::of(source.graph).title()),
-                       "mode typed");
+                       "mxnet works for MXNet models only, not for "
+                           + std::string(dialect::of(source.graph).title()),
+                       "; use mode typed");
     if (policy.optimise == policy::Optimise::Time && policy.hardware.empty())
-        return badCall(Field::Optimise, "\"time\" without a chip", "one whose rates tell times: hardware");
+        return badCall(Field::Optimise, "time needs a chip to estimate times for", "; set the hardware");
     Decided decided;
     auto rules = policy::resolve(policy, dialect::of(source.graph), decided.warnings);
     if (!rules.ok())

@@ -115,9 +115,9 @@ Result<void> MxnetConverter::visitTarget(NodeId id)
         believed = m_rules.apply(id, m_in, m_out);
     if (believed != TypeOutcome::Complete) {
         return badInput(node.name,
-                        "the type rule of " + node.op + " refuses " + std::string(tensor::nameOf(m_target))
-                            + ", but " + m_assignment.entry(id) + " requests it",
-                        "an operator that takes this type there");
+                        node.op + " does not support " + std::string(tensor::nameOf(m_target)) + ", but "
+                            + m_assignment.entry(id) + " requests it",
+                        "an operator that supports this type");
     }
     m_wanted = m_in;
     m_believedOut = m_out;
@@ -181,7 +181,7 @@ void MxnetConverter::readWidest(NodeId id)
     Side side = anyFp32 ? Side::Fp32 : Side::Target;
     readAll(id, side);
     if (side == Side::Target && evaluate(id) == TypeOutcome::Refused) {
-        m_result.notes.push_back({id, "its type rule refuses 16 bit; kept in float32"});
+        m_result.notes.push_back({id, "does not support 16 bit; kept in float32"});
         side = Side::Fp32;
         readAll(id, side);
     }

@@ -13,29 +13,30 @@
 
 namespace halftone::mixed {
 
-/// Mixed-precision conversion by type inference: a cast only where types really differ, one for each tensor and type,
-/// none for what can be stored in the right type (core/mixed/RULES.md, section 3; policies: decideTypes()). Linear in
-/// nodes and edges but for nested bodies; nodes that no head needs are left out.
+/// Mixed-precision conversion by type inference: inserts casts only where types differ, one per tensor and type, and none for values
+/// that can be stored in the right type (core/mixed/RULES.md, section 3; policies: decideTypes()). Linear in nodes and edges except for
+/// nested bodies. Nodes that no output needs are removed.
 ///
 /// needs  a decision in `assignment` and an entry in `variables` for every node of `source`
-/// keeps  names, attributes and relative order of the nodes, types of heads; float64 and integers everywhere
-/// casts  `<node>_<output>_amp_cast_<dtype>`, of variables `<name>_0_amp_cast_<dtype>`; "_1", "_2", … behind a taken name
-/// stored constants that nodes hold, like parameters
-/// marked parameters in the target type, and those that are cast, say their type in `__dtype__`; an excluded parameter stays as it is
-/// folds  casts of the source: each reader gets anew what it needs, so that converting twice changes nothing
-/// bodies of control flow are converted with the graph around them; what they read, carry and give changes its type where that saves casts
-/// fails  BadInput for a graph that is ill-typed itself; Cancelled
+/// keeps  names, attributes and relative order of nodes, types of outputs, float64 and integers
+/// casts  `<node>_<output>_amp_cast_<dtype>`, of variables `<name>_0_amp_cast_<dtype>`; "_1", "_2", … for duplicate names
+/// stored constants of nodes, like parameters
+/// marked parameters in the target type, and cast ones, declare their type in `__dtype__`; excluded parameters are unchanged
+/// folds  casts of the source: they are recomputed for each reader, so that converting twice changes nothing
+/// bodies of control flow are converted with their enclosing graph; their inputs, states and outputs change type where that saves casts
+/// fails  BadInput for an ill-typed source graph; Cancelled
 Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const policy::Assignment &assignment,
                                          std::span<const infer::Variable> variables,
                                          const TypedSettings &settings, const Progress &progress = {});
 
-/// By graph of the nest and NodeId: which nodes read or give the target type after convertTyped(). fails: as it does
+/// By graph of the nest and NodeId: the nodes that read or give the target type after convertTyped().
+/// fails: as convertTyped()
 Result<std::unordered_map<const graph::Graph *, std::vector<bool>>>
 typedLowered(const graph::Graph &source, const policy::Assignment &assignment,
              std::span<const infer::Variable> variables, const TypedSettings &settings,
              const Progress &progress = {});
 
-/// The choices that convertTyped() has, and what they cost. fails: as it does
+/// The choices of convertTyped() and their costs. fails: as convertTyped()
 Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assignment &assignment,
                                  std::span<const infer::Variable> variables, const TypedSettings &settings,
                                  const Progress &progress = {});

@@ -68,7 +68,7 @@ bool MxnetConverter::mendNeutral(NodeId id, DType believed)
     }
     const bool mixed = anyFp32 && anyTarget;
     const char *what = mixed ? "its inputs have different types; treated as widest"
-                             : "its type rule refuses 16 bit; kept in float32";
+                             : "does not support 16 bit; kept in float32";
     m_result.notes.push_back({id, what});
     if (mixed && !(opOf(id) != nullptr && opOf(id)->hasMutableInputs())) {
         readWidest(id);

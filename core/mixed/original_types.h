@@ -4,8 +4,8 @@
 
 namespace halftone::mixed {
 
-/// Fills in `original`, and `native` of variables whose readers say what they are. What an operator gives that nobody knows has the type that
-/// its readers need. Needs: order, firstOutput, and the types of variables. fails: BadInput for a graph that is ill-typed itself
+/// Sets `original`, and `native` of variables whose readers determine their type. Outputs of unknown operators get the type that their
+/// readers require. Needs: order, firstOutput, and the types of variables. fails: BadInput for an ill-typed graph
 Result<void> inferOriginals(const graph::Graph &source, const infer::NodeTypes &rules,
                             std::span<const infer::Variable> variables, TypedPlan &plan);
 

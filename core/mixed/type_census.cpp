@@ -200,17 +200,17 @@ private:
     std::string reason(NodeId id, DType asked, DType got) const
     {
         if (asked == DType::I8)
-            return "no codes reach it";
+            return "its inputs are not quantized";
         if (got == DType::I8)
-            return "it computes with codes";
+            return "it computes with int8 codes";
         if (!takes(id, asked))
-            return m_graph.node(id).op + " takes no " + std::string(tensor::nameOf(asked)) + " here";
+            return m_graph.node(id).op + " does not support " + std::string(tensor::nameOf(asked)) + " here";
         for (const Entry &entry : m_graph.inputs(id)) {
             if (m_types.of(entry) == got)
-                return "its input " + dialect::of(m_graph).entryName(m_graph, entry) + " comes in "
+                return "its input " + dialect::of(m_graph).entryName(m_graph, entry) + " is "
                     + std::string(tensor::nameOf(got));
         }
-        return "nothing before it casts";
+        return "its inputs are not cast";
     }
 
     const Graph &m_graph;

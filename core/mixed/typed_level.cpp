@@ -239,14 +239,14 @@ Result<void> LevelMaker::addFlow(TypedLevel &level, NodeId id) const
     if (control != nullptr && control->kind == Kind::Call)
         return {}; // typed as one operator
     if (level.depth >= infer::kMaxBodyDepth) {
-        level.flowNotes.push_back({id, "its body is nested too deeply and stays as it is"});
+        level.flowNotes.push_back({id, "its body is nested too deeply and stays unchanged"});
         return {};
     }
     TypedFlow flow;
     flow.node = id;
     HALFTONE_TRY(flow.binding, infer::bindBodies(*level.graph, id, level.rules.outputCount(id)));
     if (control == nullptr || flow.binding.bodies.empty()) {
-        level.flowNotes.push_back({id, "its body is not analysed and stays as it is"});
+        level.flowNotes.push_back({id, "its body is not analysed and stays unchanged"});
         return {};
     }
     for (const BoundBody &body : flow.binding.bodies) {

@@ -21,10 +21,10 @@ using ops::TypeOutcome;
 using policy::Request;
 using tensor::DType;
 
-constexpr const char *kRefusesHalf = "its type rule refuses 16 bit; kept in float32";
+constexpr const char *kRefusesHalf = "does not support 16 bit; kept in float32";
 constexpr const char *kBodyDecides
     = "its body is converted by the lists; the operator itself has no precision";
-constexpr const char *kBodyStays = "its body stays as it is";
+constexpr const char *kBodyStays = "its body is unchanged";
 constexpr const char *kMixedInputs = "its inputs have different types; treated as widest";
 
 class Planner

@@ -28,11 +28,11 @@
 #include <type_traits>
 #include <utility>
 
-/// The operators as typed structs, shared by all formats: neutral meanings, no format's attribute texts. A
-/// dialect reads and writes them.
+/// Operators as typed structs shared by all formats, without attribute texts of any format. Dialects read and
+/// write them.
 namespace halftone::ops {
 
-/// What the class Operator can hold.
+/// The structs that the class Operator can hold.
 template <class... Ts>
 struct TypeList
 {
@@ -80,8 +80,8 @@ inline constexpr std::size_t kOperatorIndex = positionIn<T>(Operators{});
 template <class T>
 concept OneOfTheOperators = (kOperatorIndex<T>) < Operators::kSize;
 
-/// One of the structs, as an immutable value: a copy shares it. Not a std::variant, whose copy, destructor and visit
-/// compilers write out anew wherever they are used, which for so many alternatives is megabytes of names each time.
+/// One of the structs as an immutable value; copies share it. Not a std::variant: with so many alternatives, its copy,
+/// destructor and visit add megabytes of symbols to every object file.
 class Operator
 {
 public:
@@ -97,7 +97,7 @@ public:
     {
     }
 
-    std::size_t index() const { return m_index; } ///< in Operators
+    std::size_t index() const { return m_index; } ///< index in Operators
 
     template <OneOfTheOperators T>
     bool is() const
@@ -125,7 +125,7 @@ public:
     const void *address() const { return m_value.get(); } ///< of the struct, for visit()
 
 private:
-    /// Not std::make_shared, of which compilers write out dozens of functions for each struct wherever one is made an operator.
+    /// Not std::make_shared, which instantiates dozens of functions for each struct in every user.
     static std::shared_ptr<const void> hold(const void *value, void (*discard)(const void *));
     template <class T>
     static void discard(const void *value)
@@ -157,7 +157,7 @@ auto visitOneOf(F &f, const Operator &op, TypeList<Ts...>)
     return kTable[op.index()](f, op.address());
 }
 
-/// f(struct), for whichever it is. Needs: one result type for all.
+/// Calls f with the struct. Needs: the same result type for all structs.
 template <class F>
 auto visit(F &&f, const Operator &op)
 {

@@ -155,7 +155,7 @@ Result<std::vector<std::int64_t>> lengthsOf(const TypedBytes *input, std::int64_
         left -= length;
     }
     if (left != 0)
-        return badInput("split", "lengths that leave " + std::to_string(left),
+        return badInput("split", "lengths with a remainder of " + std::to_string(left),
                         "lengths that sum up to " + std::to_string(extent));
     return lengths;
 }
@@ -202,7 +202,7 @@ Result<void> ListResult::compute(const TensorList &op, std::span<const TypedByte
     if (op.isOfOptional())
         return choose(op, inputs);
     if (inputs.empty() || (inputs.size() < 2 && (op.kind == At || op.kind == Insert)))
-        return badInput({}, std::to_string(inputs.size()) + " inputs", "a list and what goes with it");
+        return badInput({}, std::to_string(inputs.size()) + " inputs", "a list and its arguments");
     if (op.kind == Split)
         return split(op, inputs);
     HALFTONE_TRY(std::vector<TypedBytes> parts, tensorsOf(inputs[0]));
@@ -226,7 +226,7 @@ Result<void> ListResult::compute(const TensorList &op, std::span<const TypedByte
     case Erase: {
         HALFTONE_TRY(const std::size_t k, placeOf(place, parts.size(), parts.size() - 1));
         if (k >= parts.size())
-            return badInput("list", "an empty one", "one with a tensor to take out");
+            return badInput("list", "the list is empty", "at least one tensor");
         parts.erase(at(k));
         break;
     }
@@ -250,7 +250,7 @@ Result<void> ListResult::choose(const TensorList &op, std::span<const TypedBytes
         return {};
     }
     if (op.kind == TensorList::Kind::Get && !isThere)
-        return badInput({}, "an optional value that holds nothing", "one that holds a value");
+        return badInput({}, "the optional is empty", "an optional with a value");
     setTensor(isThere ? inputs[0] : TypedBytes{op.type, nothingShape(), {}});
     return {};
 }
@@ -283,7 +283,7 @@ Result<void> ListResult::split(const TensorList &op, std::span<const TypedBytes>
 Result<void> ListResult::join(const TensorList &op, const std::vector<TypedBytes> &parts)
 {
     if (parts.empty())
-        return badInput("list", "an empty one", "tensors to join");
+        return badInput("list", "the list is empty", "at least one tensor");
     const std::size_t rank = parts[0].shape.rank() + (op.newAxis ? 1 : 0);
     HALFTONE_TRY(const std::size_t axis, axisOf(op.axis, rank));
     std::vector<std::vector<std::int64_t>> shapes;

@@ -10,59 +10,59 @@
 
 namespace halftone::patterns {
 
-/// What operators compute together that exporters write out one by one.
+/// Functions that exporters write out as several basic operators.
 enum class UnitKind : std::uint8_t
 {
-    LayerNorm, ///< (x - mean) / √(variance + ε), with gamma and beta where they follow
-    RmsNorm, ///< x / √(mean of x² + ε), with gamma where it follows
+    LayerNorm, ///< (x - mean) / √(variance + ε), with gamma and beta if present
+    RmsNorm, ///< x / √(mean of x² + ε), with gamma if present
     Softmax, ///< e^(x - max) / Σ e^(x - max)
     Gelu, ///< x · (1 + erf(x / √2)) / 2
     GeluTanh, ///< x · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) / 2
-    Swish, ///< x · sigmoid(α · x); SiLU where α is 1
+    Swish, ///< x · sigmoid(α · x); SiLU if α is 1
     HardSwish, ///< x · min(max(x / 6 + 1/2, 0), 1)
     Mish, ///< x · tanh(softplus(x))
-    RotaryEmbedding, ///< x · cos + turned(x) · sin, which turns pairs of elements by the angles of a position
+    RotaryEmbedding, ///< x · cos + rotated(x) · sin: rotates pairs of elements by position-dependent angles
     Attention, ///< softmax(q · kᵀ · scale + mask) · v with the products that make q, k and v
     Mlp, ///< product, activation, product, with their biases
-    Residual, ///< x + branch(x), where the branch multiplies; x may pass a projection and its normalisation
-    TransformerBlock, ///< a Residual around an Attention, the one behind it, and the norms that follow either
+    Residual, ///< x + branch(x), where the branch contains a product; x may pass a projection and its normalisation
+    TransformerBlock, ///< a Residual around an Attention, the next Residual, and the norms that follow either
 };
 
-/// As people call it: "LayerNorm".
+/// Display name: "LayerNorm".
 std::string_view titleOf(UnitKind kind);
 
-/// Made of units and more, not the form of one operator: an Attention, an Mlp, blocks.
+/// Does it contain other units, like an Attention, an Mlp or a block?
 bool isComposite(UnitKind kind);
 
-/// Nodes that belong together.
+/// Nodes that form one unit.
 struct Unit
 {
     UnitKind kind = UnitKind::LayerNorm;
     std::vector<NodeIndex> nodes{}; ///< ascending
     ValueIndex output = kNone;
-    /// Nothing of what is computed inside is read outside, nor is it an output of the whole, but for `output`.
+    /// True if no value inside is read outside or is an output of the model, except `output`.
     bool isClosed = false;
-    /// One operator that computes the same of `inputs`; nothing where there is none, or where shapes or axes that must be
-    /// known for it are not. To put it in place of the nodes needs isClosed.
+    /// One operator that computes the same from `inputs`; absent if there is none, or if the shapes or axes that it needs are
+    /// unknown. Replacing the nodes by it requires isClosed.
     std::optional<ops::Operator> whole{};
     std::vector<ValueIndex> inputs{};
 };
 
-/// The units of a network, by their last node, each before the unit that holds it (an Attention holds its Softmax, an Mlp
-/// its Gelu); else no two share a node. In time linear in the size of the network, and always the same.
+/// The units of a model, ordered by their last node, each before the unit that contains it (an Attention contains its Softmax, an
+/// Mlp its Gelu); apart from that, no two share a node. Linear in the size of the model; deterministic.
 ///
-/// Casts within are passed over and belong to the unit; constants may be nodes, parameters or fields of operators.
+/// Casts inside belong to the unit; constants may be nodes, parameters or fields of operators.
 std::vector<Unit> findUnits(const Network &network);
 
-/// The same without the units that hold others: what backends make one operator of.
+/// The same without units that contain others: those that backends replace by one operator.
 std::vector<Unit> findInnerUnits(const Network &network);
 
-/// Residual blocks, by their sums; no two share a node. They hold other units, and parts of them. A step costs what the block has of
-/// nodes, and ends with a few hundred.
+/// Residual blocks, ordered by their sums; no two share a node. They contain other units, or parts of them. The search in a block is
+/// linear in its nodes and stops at a few hundred.
 std::vector<Unit> findResiduals(const Network &network);
 
-/// Units of every kind, larger ones behind what they hold: findUnits(), findResiduals() and the blocks of transformers. A residual
-/// block may share nodes with an Attention or Mlp that it does not hold whole.
+/// Units of all kinds, each after those that it contains: findUnits(), findResiduals() and transformer blocks. A residual block may
+/// share nodes with an Attention or Mlp that it does not contain completely.
 std::vector<Unit> findAllUnits(const Network &network);
 
 } // namespace halftone::patterns

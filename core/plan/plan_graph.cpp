@@ -62,9 +62,9 @@ private:
         const std::string &name = m_graph.node(id).name;
         kernels::TensorDesc desc{m_types.at(id, output), m_shapes.byNode[id][output]};
         if (desc.dtype == tensor::DType::Unknown)
-            return badInput(name, "its type does not follow from the inputs'");
+            return badInput(name, "its type cannot be inferred from the inputs");
         if (!desc.shape.isComplete())
-            return orElse(badInput(name, "its shape is " + desc.shape.toString()), Field::Shape,
+            return orElse(badInput(name, "its shape is unknown: " + desc.shape.toString()), Field::Shape,
                           "for every input");
         if (auto bytes = kernels::checkedBytes(desc); !bytes.ok()) {
             Error error = std::move(bytes).error();
@@ -86,7 +86,7 @@ private:
         }
         PlanValue &value = m_plan.values[m_first[id]];
         if (array->second->storage != tensor::Storage::Dense)
-            return badInput(name, "a sparse parameter", "a dense one");
+            return badInput(name, "sparse parameters are not supported", "a dense parameter");
         const tensor::Tensor &stored = array->second->values;
         if (stored.dtype() != value.desc.dtype || stored.shape() != value.desc.shape)
             return badInput(name,
@@ -140,7 +140,7 @@ private:
                             std::to_string(product->inputCount()));
         const bool runsBodies = op.is<ops::ControlFlow>();
         if (op.is<ops::Opaque>() || (runsBodies && !m_bodies))
-            return unsupported(def.name, "operator " + def.op + " has no place in a latency plan");
+            return unsupported(def.name, "operator " + def.op + " cannot be timed");
         PlanNode node{std::move(op), def.op, {def.name}, {}, {}, {}};
         if (runsBodies)
             node.makeKernel = [bodies = m_bodies, id] { return bodies(id); };

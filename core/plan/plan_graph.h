@@ -19,27 +19,27 @@ namespace halftone::plan {
 using ValueId = std::uint32_t;
 inline constexpr ValueId kNoValue = 0xFFFFFFFFU;
 
-/// What a constant was decoded from before it was folded: for backends that multiply such codes.
+/// The codes that a folded constant was decoded from, for backends that multiply codes.
 struct DecodedFrom
 {
     tensor::Tensor codes; ///< float8
     tensor::Tensor scale;
 };
 
-/// A tensor of a plan: fed, constant, or computed by one node.
+/// A tensor of a plan: an input, a constant, or the result of one node.
 struct PlanValue
 {
     kernels::TensorDesc desc;
     std::optional<tensor::Tensor> constant;
-    std::string name; ///< of the variable, or of the node that computed it in the source graph
-    std::optional<DecodedFrom> decodedFrom{}; ///< of a constant
+    std::string name; ///< name of the variable, or of the node that computed it in the source graph
+    std::optional<DecodedFrom> decodedFrom{}; ///< for constants
 };
 
-/// Something done to a node's result before it is written.
+/// An operation applied to the result of a node before it is written.
 struct PostOp
 {
-    /// A function of one element, or Binary with `operand` as the other side; Requantize behind a sum of codes, whose
-    /// results are then those of Requantize.
+    /// An element-wise function, or Binary with `operand` as the other side; or Requantize after an integer sum, which then has the
+    /// results of Requantize.
     ops::Operator op;
     ValueId operand = kNoValue;
 };
@@ -48,24 +48,23 @@ struct PostOp
 struct PlanNode
 {
     ops::Operator op;
-    std::string opName; ///< the framework's, of the member that computes most
-    std::vector<std::string> members; ///< the source graph's nodes that this one stands for
+    std::string opName; ///< name in its format of the member that computes most
+    std::vector<std::string> members; ///< nodes of the source graph that this one replaces
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<PostOp> post;
-    /// Nodes that compute the same one after the other, for backends that do not take this one whole: see unfold().
+    /// Nodes that compute the same one after another, for backends that do not support this one: see unfold().
     std::vector<PlanNode> parts{};
-    /// Makes the kernel of a node that runs bodies, which no backend computes; empty: of others.
+    /// Makes the kernel of a control flow node, which no backend computes; empty for other nodes.
     std::function<Result<std::unique_ptr<kernels::Kernel>>()> makeKernel{};
 };
 
-/// What a latency plan computes: a graph of typed operators in execution order, free to be rewritten, in which every
-/// type and shape is known.
+/// The graph of a latency plan: typed operators in execution order, with known types and shapes. May be rewritten.
 struct PlanGraph
 {
     std::vector<PlanValue> values;
     std::vector<PlanNode> nodes;
-    std::vector<ValueId> inputs; ///< fed on every run
+    std::vector<ValueId> inputs; ///< set before every run
     std::vector<ValueId> outputs; ///< one for each head
     std::vector<std::string> outputNames;
 
@@ -78,18 +77,17 @@ struct PlanGraph
     bool isConstant(ValueId id) const { return values[id].constant.has_value(); }
 };
 
-/// A kernel of `backend`, or the node's own, for one node without post-operations. fails: as Backend::prepare
+/// A kernel of `backend` (or that of the node itself) for one node without post-operations. fails: as Backend::prepare
 Result<std::unique_ptr<kernels::Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
                                                      const kernels::Backend &backend);
 
-/// A graph of one node, whose inputs are fed, or constant where the operation knows them, and whose outputs come out as
-/// far as somebody reads them.
+/// A graph of one node: its inputs are inputs of the graph, or constants if known; its used outputs are the outputs.
 PlanGraph singleNode(const kernels::Operation &operation);
 
-/// The plan graph of what the heads need. Variables that the parameters hold become constants.
-/// bodies  makes the kernels of control flow; empty: nobody does
-/// fails   Unsupported for an unknown operator or control flow, without `bodies`, that a head needs; BadInput for a type or shape that does
-///         not follow from the inputs', and for a sparse parameter: where = node
+/// The plan graph for the outputs of a model. Parameters become constants.
+/// bodies  makes the kernels of control flow; empty: not supported
+/// fails   Unsupported for a needed operator that is unknown, or control flow without `bodies`; BadInput for a type or shape that
+///         cannot be inferred from the inputs, and for a sparse parameter: where = node
 Result<PlanGraph> buildPlanGraph(const infer::TypedModel &model, const kernels::BodyKernels &bodies = {});
 
 } // namespace halftone::plan

@@ -8,95 +8,94 @@
 
 namespace halftone::plan {
 
-/// What is worth it on a device; as it stands, on a processor.
+/// What pays off on a device; the defaults are for processors.
 struct Simplification
 {
-    /// Scores of one head from which on attention is one operator: fewer stay in the caches anyhow, and products of all heads at once
-    /// are quicker.
+    /// Number of scores per head from which attention becomes one operator. Fewer fit into the caches, and products of all heads at
+    /// once are faster.
     std::size_t attentionBytes = std::size_t{1} << 20;
-    /// Casts from and to float16 are folded as those of bfloat16: it is no emulation. Behind a sum with a tensor of 16 bits they stay.
+    /// Fold casts from and to float16 like those of bfloat16, because float16 is native. They stay after a sum with a 16-bit tensor.
     bool foldsFloat16 = false;
-    /// Attention between tensors of 16 bits may keep its weights in 16 bits where the model widens them for a product; sums stay wide.
+    /// 16-bit attention may keep its weights in 16 bits where the model widens them for a product; sums stay wide.
     bool narrowsAttention = false;
-    /// Products of codes are computed as such. Where the device cannot add them exactly, they are products of the float32 that the codes
-    /// stand for, of which fusion makes what it makes of others.
+    /// Compute products of codes as integers. If the device cannot add them exactly, they become float32 products, which are fused as
+    /// usual.
     bool multipliesCodes = true;
 };
 
-/// Rewrites a plan graph for inference, one rewriting a function; each leaves a graph in execution order. What an
-/// operator computes changes by no more than the rounding of its type.
+/// Rewrites a plan graph for inference. Each function is one rewriting and keeps the graph in execution order. Results change at most by
+/// the rounding of their type.
 
-/// Removes what passes its input on: identities, Dropout, losses' forward, casts to the same type; a SoftmaxOutput
+/// Removes operators that return their input: identities, Dropout, the forward pass of losses, casts to the same type; a SoftmaxOutput
 /// becomes a softmax.
 void removeIdentities(PlanGraph &graph);
 
-/// Computes what depends on constants alone, with `backend` (which may be null) where it is no cast.
+/// Computes nodes that only depend on constants, with `backend` (which may be null) unless they are casts.
 Result<void> foldConstants(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache);
 
-/// BatchNorm with constant statistics goes into the weights and bias of the convolution, transposed convolution or
-/// fully connected layer that feeds it, if nothing else reads that. Looks through casts of the weights, so that folded
-/// weights are rounded once.
+/// Folds BatchNorm with constant statistics into the weights and bias of the preceding convolution, transposed convolution or fully
+/// connected layer, if it has no other reader. Casts of the weights are moved after the folding, so that weights are rounded once.
 Result<void> foldBatchNorms(PlanGraph &graph, kernels::PlanCache &cache);
 
-/// What operators compute together one by one (a LayerNorm, softmax, GELU: core/patterns) becomes one operator.
+/// Replaces units written out in basic operators (LayerNorm, softmax, GELU: core/patterns) by one operator.
 void fuseUnits(PlanGraph &graph);
 
-/// A constant of one element becomes a field of the operator that reads it.
+/// Moves constants of one element into fields of their reader.
 void settleScalars(PlanGraph &graph);
 
-/// Attention that is written out by heads (transpositions, products, scale, mask, softmax), with a batch of its own or joined with the
-/// heads, becomes ops::RowAttention. Needs: settled scalars
+/// Replaces attention written out by heads (transpositions, products, scale, mask, softmax), with a separate batch axis or one merged
+/// with the heads, by ops::RowAttention. Needs: scalars moved into fields
 void fuseAttention(PlanGraph &graph, const Simplification &device = {});
 
-/// Gemm becomes a matrix product, its addend a sum behind it.
+/// Replaces Gemm by a matrix product followed by a sum.
 void splitGemms(PlanGraph &graph);
 
-/// A constant border of zeros becomes the padding of the convolution that reads it.
+/// Replaces a constant zero border by padding of the following convolution.
 void foldPads(PlanGraph &graph);
 
-/// Where a cast is the only reader of a float operator, or of one that makes reals of codes, that writes the cast's type; what is
-/// quantized is read as it was before it was widened.
+/// If a cast is the only reader of a floating-point or dequantizing operator, that operator writes the type of the cast. Quantizing
+/// operators read the tensor before it was widened.
 void foldCasts(PlanGraph &graph, const Simplification &device = {});
 
-/// MXNet's plain operators on codes: a product, its calibrated requantization, ReLU, and, between dequantize and
-/// quantize, one function of an element become one node, as far as each result has one reader; so do a sum of codes and its
-/// requantization. Every rounding stays. Needs: settled ranges
+/// Fuses MXNet's plain int8 operators: a product, its calibrated requantization, ReLU, and an element-wise function between dequantize
+/// and quantize become one node, if each result has one reader; likewise an integer sum and its requantization. Every rounding is
+/// kept. Needs: known ranges
 void fuseRequantize(PlanGraph &graph);
 
-/// A layer on codes whose only reader makes reals of its result writes reals itself, cut to what the codes could say.
+/// An int8 layer whose only reader dequantizes its result writes floating point itself, clipped to the range of the codes.
 void fuseDequantize(PlanGraph &graph);
 
-/// What stands between operators that make reals of codes and codes of reals becomes operators on codes: products, functions of one
-/// element and sums one ops::CodedChain, as far as each result has one reader; what moves elements moves codes.
+/// Replaces operators between dequantization and quantization by operators on codes: products, element-wise functions and sums become
+/// one ops::CodedChain, if each result has one reader; operators that move elements move codes.
 void fuseCodes(PlanGraph &graph);
 
-/// Takes the products among them apart again.
+/// Splits the products among them again.
 void unfoldCodedProducts(PlanGraph &graph);
 
-/// Products of codes whose scale only a run tells become ops::CodedSums, with the cast, the scale and the bias behind them. Needs:
-/// folded constants
+/// Replaces integer products whose scale is known only at run time by ops::CodedSums, including the following cast, scale and bias.
+/// Needs: folded constants
 void fuseSums(PlanGraph &graph);
 
-/// Average pooling goes before a 1 × 1 convolution that feeds it: both are linear, and there is less to convolve.
+/// Moves average pooling before a preceding 1 × 1 convolution: both are linear, and the convolution gets cheaper.
 void poolBeforeConvolution(PlanGraph &graph);
 
-/// Functions of one element and sums with another tensor become post-operations of the operator before, if nothing
-/// else reads its result (defect D-fused-residual of the reference: it did not look). A cast to 16 bits may stand between where the function
-/// gives the same before it, as ReLU does.
+/// Fuses element-wise functions and sums with another tensor into the preceding operator as post-operations, if its result has no other
+/// reader (the reference did not check this: defect D-fused-residual). A cast to 16 bits in between is allowed if the function commutes with
+/// it, like ReLU.
 void fusePostOps(PlanGraph &graph);
 
-/// Where all readers are 1 × 1 convolutions of one stride, the producer computes only what they read.
+/// If all readers are 1 × 1 convolutions of one stride, computes only the elements that they read.
 void sinkStrides(PlanGraph &graph);
 
-/// Removes nodes and inputs that no output needs.
+/// Removes nodes and inputs that are not needed for any output.
 void removeUnused(PlanGraph &graph);
 
-/// All of them, in the order that serves. Needs: settled ranges
+/// All rewritings in the right order. Needs: known ranges
 Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache,
                       const Simplification &device = {});
 
-/// The graph that a backend's plan begins with: built, its ranges settled, simplified.
-/// backend  computes what depends on constants alone; may be null
+/// Builds the graph for the plan of a backend, determines its ranges, and simplifies it.
+/// backend  computes nodes that only depend on constants; may be null
 /// bodies   and fails: as buildPlanGraph()
 Result<PlanGraph> simplifiedGraph(const infer::TypedModel &model, const kernels::Backend *backend,
                                   kernels::PlanCache &cache, const Simplification &device = {},

@@ -52,7 +52,7 @@ Result<void> checkCondition(const dialect::Dialect &dialect, const dialect::OpIn
     }
     const std::string entry = entryText(nameOf(List::Conditional), rule.op);
     if (rule.values.empty())
-        warnings.push_back({entry, rule.attribute + " with no values: the rule never holds"});
+        warnings.push_back({entry, rule.attribute + " has no values: the condition never holds"});
     for (const std::string &value : rule.values) {
         if (!dialect.isValue(*spec, value))
             warnings.push_back(

@@ -164,9 +164,9 @@ Result<void> importOnnxConverter(const Arguments &arguments, Lists &lists, Impor
     result.policy.keepIoTypes = isTrue(arguments, "keep_io_types");
     for (const std::string_view bound : {"min_positive_val", "max_finite_val"}) {
         if (isGiven(arguments, bound))
-            result.notes.push_back(
-                std::string(bound)
-                + ": a policy clamps parameters to the range of the type, and rounds what is small");
+            result.notes.push_back(std::string(bound)
+                                   + ": not imported; a policy clamps parameters to the range of the type "
+                                     "and rounds small values");
     }
     result.policy.clamp = true;
     return {};
@@ -198,14 +198,14 @@ Result<void> importModelOpt(const Arguments &arguments, Lists &lists, ImportedLi
             result.policy.nodeOverrides.insert_or_assign(name, result.policy.target);
         else
             result.notes.push_back("nodes_to_include: " + inQuotes(printable(name, 80))
-                                   + " is a pattern: an override names one node");
+                                   + " is a pattern; overrides only support node names");
     }
     result.policy.keepIoTypes = isTrue(arguments, "keep_io_types");
     for (const std::string_view limit : {"data_max", "init_max", "max_depth_of_reduction"}) {
         if (isGiven(arguments, limit))
-            result.notes.push_back(
-                std::string(limit)
-                + " decides by values of the model: calibrate tells which tensors go beyond a range");
+            result.notes.push_back(std::string(limit)
+                                   + " depends on values of the model: not imported. calibrate lists the "
+                                     "tensors that exceed a range");
     }
     return {};
 }
@@ -382,7 +382,7 @@ Result<ImportedLists> importLists(ListOrigin origin, std::string_view text, cons
     std::vector<std::string> made;
     HALFTONE_TRY(const Arguments arguments, scanArguments(text, keysOf(origin, made)));
     if (arguments.empty())
-        return badInput({}, "nothing that " + std::string(nameOf(origin)) + " takes",
+        return badInput({}, "contains nothing that " + std::string(nameOf(origin)) + " reads",
                         std::string(lookedFor(origin)));
     ImportedLists result;
     if (const auto type = arguments.find(plainKey("low_precision_type")); type != arguments.end())

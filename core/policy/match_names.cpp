@@ -130,14 +130,14 @@ Result<void> NameMatcher::exclude(std::size_t index)
         return {};
     }
     if (nodes.empty() && !m_namesInBodies.contains(name))
-        warn(kExcluded, name, "is the name of no node" + nearNames(name));
+        warn(kExcluded, name, "matches no node" + nearNames(name));
     bool variable = false;
     for (const graph::NodeId id : nodes) {
         m_found.excluded.try_emplace(id, name);
         variable = variable || m_graph.isVariable(id);
     }
     if (variable)
-        warn(kExcluded, name, "is a variable: excluding it keeps no operator in float32");
+        warn(kExcluded, name, "is a variable: excluding it has no effect on operators");
     return {};
 }
 
@@ -157,7 +157,7 @@ void NameMatcher::excludePatterns()
     for (const NamedPattern &one : m_patterns) {
         const auto matches = [&](std::string_view name) { return one.pattern.matches(name); };
         if (one.operators == 0 && std::ranges::none_of(m_namesInBodies, matches))
-            warn(kExcluded, one.text, "matches the name of no operator");
+            warn(kExcluded, one.text, "matches no operator");
     }
 }
 
@@ -165,7 +165,7 @@ void NameMatcher::applyOverride(const std::string &name, tensor::DType type)
 {
     const std::vector<graph::NodeId> &nodes = m_nodesOf.at(name);
     if (nodes.empty() && !m_namesInBodies.contains(name))
-        warn(kOverrides, name, "is the name of no node" + nearNames(name));
+        warn(kOverrides, name, "matches no node" + nearNames(name));
     bool variable = false;
     bool excluded = false;
     for (const graph::NodeId id : nodes) {
@@ -179,7 +179,7 @@ void NameMatcher::applyOverride(const std::string &name, tensor::DType type)
     if (variable)
         warn(kOverrides, name, "is a variable: only operators can be overridden");
     if (excluded)
-        warn(kOverrides, name, "is excluded too: the override to " + std::string(nameOf(type)) + " holds");
+        warn(kOverrides, name, "is also excluded: the override to " + std::string(nameOf(type)) + " applies");
 }
 
 Result<NamedNodes> NameMatcher::match()
@@ -195,7 +195,7 @@ Result<NamedNodes> NameMatcher::match()
         applyOverride(name, type == m_policy.analysedFormat ? m_policy.target : type);
     if (m_told > kMostWarnings)
         m_warnings.push_back(
-            {std::string(kExcluded), std::to_string(m_told - kMostWarnings) + " more names of this kind"});
+            {std::string(kExcluded), std::to_string(m_told - kMostWarnings) + " more such names"});
     return std::move(m_found);
 }
 

@@ -19,17 +19,17 @@ enum class Mode : std::uint8_t
     Tvm, ///< by the rules of TVM's pass ToMixedPrecision (core/mixed/RULES.md, section 6)
     All ///< every operator whose types allow it computes in the target type
 };
-/// What mode typed makes least (core/mixed/RULES.md, M-typed-cut).
+/// What mode typed minimises (core/mixed/RULES.md, M-typed-cut).
 enum class Optimise : std::uint8_t
 {
     Casts, ///< the bytes that casts read and write
-    Time ///< the time that a chip takes, by the rates of its description or those that were measured
+    Time ///< the time estimated for a chip, from described or measured rates
 };
 std::string_view nameOf(Optimise optimise); ///< "casts", "time"
 
 std::string_view nameOf(Mode mode); ///< "typed", "mxnet", "tvm", "all"
 std::optional<Mode> modeNamed(std::string_view name);
-/// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters
+/// Which of MXNet's two calls to reproduce: convert_model sets `__dtype__` marks on parameters
 /// (core/mixed/RULES.md, M-marks).
 enum class Api : std::uint8_t
 {
@@ -47,21 +47,21 @@ struct ConditionalRule
     bool operator==(const ConditionalRule &) const = default;
 };
 
-/// What a person tuned, exactly as a policy file and the command line say it (app/README.md, "Policy").
-/// Nothing is checked or filled in here: an absent list means the built-in one. A value: an edit makes a new one.
+/// The settings of a user, exactly as in a policy file or on the command line (app/README.md, "Policy").
+/// Nothing is checked or completed here: an absent list means the built-in one. A value type: an edit makes a new policy.
 struct Policy
 {
     tensor::DType target = tensor::DType::F16;
-    /// A format that no file's operators know (tensor::isForAnalysis), in which values of the target type are held to see what that
-    /// costs; the target is then float16, whose lists and rules hold. Nothing is written of such a conversion.
+    /// A format for analysis only (tensor::isForAnalysis): values of the target type are rounded to it to measure the error. The
+    /// target is then float16, whose lists and rules apply. Such a conversion cannot be written.
     std::optional<tensor::DType> analysedFormat;
     std::optional<Mode> mode;
     std::optional<Api> api;
-    std::string listVersion = "1.9.1"; ///< whose built-in lists: "1.9.1", "2.0.0b1", "master"
+    std::string listVersion = "1.9.1"; ///< version of the built-in lists: "1.9.1", "2.0.0b1", "master"
 
-    /// The chip whose description decides what is lowered: a name, "this" or a file (hardware::findDescription()); empty: none.
+    /// The chip to convert for: a name, "this" or a file (hardware::findDescription()); empty: none.
     std::string hardware;
-    /// The accumulator of products that is asked for: float32 or a 16-bit type; absent: the hardware's best, else float32.
+    /// The accumulator requested for products: float32 or a 16-bit type; absent: the best of the hardware, otherwise float32.
     std::optional<tensor::DType> accumulate;
     std::optional<Optimise> optimise; ///< absent: casts; Time needs `hardware`
 
@@ -71,7 +71,7 @@ struct Policy
     std::optional<std::vector<ConditionalRule>> conditionalOps;
     std::vector<std::string> excludedNames; ///< exact node names, or patterns written /…/
 
-    /// Single moves, applied after the lists in this order: the operator leaves the list it is in.
+    /// Moves of single operators, applied after the lists in this order: the operator leaves its previous list.
     struct Move
     {
         std::string op;
@@ -79,29 +79,28 @@ struct Policy
         bool operator==(const Move &) const = default;
     };
     std::vector<Move> moves;
-    /// Conditional rules added one by one to whichever conditional list is in force, before
-    /// the moves.
+    /// Conditional rules added to the conditional list in force, before the moves.
     std::vector<ConditionalRule> addedConditions;
 
     std::map<std::string, tensor::DType> nodeOverrides;
-    /// By node: why it computes in what it does, where a search found that out (tune): "float32: lowering it costs 4.1 dB for 0.020 ms".
-    /// Overrides of these nodes are the search's, not a person's. Decides nothing.
+    /// By node: the reason for its type, as found by tune: "float32: lowering it costs 4.1 dB for 0.020 ms". Marks overrides made by a
+    /// search instead of the user; has no effect on the conversion.
     std::map<std::string, std::string> reasons;
     std::map<std::string, tensor::DType> inputDtypes;
     std::optional<std::vector<std::string>> dataNames;
-    /// Operators that compute in int8 where they can; what stands in the lists above holds where they cannot. Absent: in a
-    /// conversion none, in a quantization of the whole model all that have an int8 form.
+    /// Operators that compute in int8 where supported; elsewhere the lists above apply. Absent: none in a conversion, all operators
+    /// with an int8 form in a quantization of the whole model.
     std::optional<std::vector<std::string>> int8Ops;
     std::optional<ThresholdMethod> thresholdMethod; ///< of int8 ranges; absent: kDefaultThresholdMethod
-    std::map<std::string, ThresholdChoice> thresholds; ///< by tensor, as CalibratedTensor::name has it
+    std::map<std::string, ThresholdChoice> thresholds; ///< by tensor name (CalibratedTensor::name)
     std::optional<bool>
-        castParams; ///< store parameters in the target type where all their readers want it; absent: no
-    /// Absent: true. False (mode typed only): data that all their readers want in the target type come in it, and outputs
-    /// come as they are computed.
+        castParams; ///< store parameters in the target type if all their readers use it; absent: no
+    /// Absent: true. False (mode typed only): inputs have the target type if all their readers use it, and outputs the type
+    /// in which they are computed.
     std::optional<bool> keepIoTypes;
-    /// Parameters beyond the target type's range become its largest value, not infinite; absent: as the format has it.
+    /// Parameters beyond the range of the target type become its largest value instead of infinite; absent: the default of the format.
     std::optional<bool> clamp;
-    std::optional<bool> share; ///< merge nodes that compute the same; absent: in mode typed
+    std::optional<bool> share; ///< merge nodes that compute the same value; absent: only in mode typed
 
     bool operator==(const Policy &) const = default;
 };

@@ -229,7 +229,7 @@ bool Reader::key(string_t &text)
     if (isNamed(m_levels.back().slot)) {
         m_name = std::move(text);
         return !(m_types.contains(m_name) || m_texts.contains(m_name) || m_thresholds.contains(m_name))
-            || fail(path(), "the name stands there twice");
+            || fail(path(), "duplicate name");
     }
     const auto fields = policyFields();
     const auto at = std::ranges::find(fields, text, &PolicyField::key);
@@ -240,8 +240,7 @@ bool Reader::key(string_t &text)
         return fail("the policy", "unknown key " + inQuotes(text) + didYouMean(nearestNames(text, keys)));
     }
     m_field = &*at;
-    return m_keys.insert(m_field->key).second
-        || fail(std::string(m_field->key), "the key stands there twice");
+    return m_keys.insert(m_field->key).second || fail(std::string(m_field->key), "duplicate key");
 }
 
 template <class T>
@@ -293,7 +292,7 @@ bool Reader::parse_error(std::size_t at, const std::string &, const nlohmann::de
     if (at > m_text.size())
         return fail("byte " + std::to_string(m_text.size()), "the text ends", "the rest of the policy");
     const std::size_t place = std::max<std::size_t>(at, 1) - 1;
-    return fail("byte " + std::to_string(place), "broken JSON at " + inQuotes(m_text.substr(place, kShown)));
+    return fail("byte " + std::to_string(place), "invalid JSON at " + inQuotes(m_text.substr(place, kShown)));
 }
 
 Result<Policy> Reader::finish()

@@ -144,8 +144,8 @@ tensor::DType askedTarget(const Policy &policy)
 Error notExported(tensor::DType format)
 {
     return unsupported(Field::Target,
-                       std::string(nameOf(format)) + " can only be compared; no model format has it",
-                       "float16 or bfloat16; compare shows what it would cost");
+                       std::string(nameOf(format)) + " can only be analysed; no model format supports it",
+                       "float16 or bfloat16; 'compare' shows the errors of other formats");
 }
 
 void addInt8(Policy &policy, const std::string &op)

@@ -157,7 +157,7 @@ Result<Named> Resolver::named(std::string_view entry, List list, const std::stri
     if (info && info->name == entry)
         return Named{info->name, info->name, info};
     if (info) {
-        warn(entryText(nameOf(list), entry), "is an alias: the operator " + info->name + " is taken");
+        warn(entryText(nameOf(list), entry), "is an alias of " + info->name);
         return Named{info->name, std::string(entry) + " (alias of " + info->name + ")", info};
     }
     if (!m_lists.holds(list, entry)) {
@@ -179,8 +179,7 @@ Result<void> checkInputs(const Named &named, List list, const std::string &where
     if (!named.info || (list != List::Target && list != List::Widest))
         return {};
     if (!named.info->mayHaveInputs())
-        return badInput(where, inQuotes(named.entry) + " has no inputs, so it has nothing to cast",
-                        "an operator with inputs");
+        return badInput(where, inQuotes(named.entry) + " has no inputs to cast", "an operator with inputs");
     if (list == List::Widest && named.info->hasMutableInputs())
         return badInput(
             where, inQuotes(named.entry) + " writes to its inputs, so they cannot be cast to the widest type",
@@ -199,15 +198,15 @@ Result<void> Resolver::place(const Named &named, List list, const Source &source
     const bool builtIn = stands.origin == Origin::BuiltIn;
     const bool widest = stands.list == List::Widest || list == List::Widest;
     if (stands.list != List::Neutral && !(widest && builtIn))
-        return badInput(where, inQuotes(named.entry) + ", which also stands in " + describe(stands),
-                        "an operator in one list only");
+        return badInput(where, inQuotes(named.entry) + " is also in " + describe(stands),
+                        "each operator in only one list");
     if (stands.list == List::Conditional) {
         m_rules.conditions.erase(named.op);
         warn(entryText(nameOf(list), named.entry),
-             "takes the operator out of the built-in conditional_fp32_ops");
+             "removes the operator from the built-in conditional_fp32_ops");
     } else if (stands.list == List::Widest && list == List::Conditional) {
         warn(entryText(nameOf(list), named.entry),
-             "takes the operator out of the built-in widest_dtype_ops: it is neutral where no condition "
+             "removes the operator from the built-in widest_dtype_ops: it is neutral where no condition "
              "holds");
     }
     stands = {list, named.entry, source.origin, source.name};
@@ -269,8 +268,7 @@ Result<void> Resolver::placeInt8(const std::vector<std::string> &names)
         if (hasInt8Form(m_dialect, op.op))
             m_rules.int8.try_emplace(op.op, Rules::Place{List::Int8, op.entry, kGiven.origin, kGiven.name});
         else
-            warn(entryText(nameOf(List::Int8), names[i]),
-                 "has no int8 form and stays as the other lists say");
+            warn(entryText(nameOf(List::Int8), names[i]), "has no int8 form; the other lists apply");
     }
     return {};
 }
@@ -281,7 +279,7 @@ Result<void> Resolver::move(const Policy::Move &move)
     HALFTONE_TRY(const Named op, named(move.op, list, move.op));
     HALFTONE_CHECK(checkInputs(op, list, move.op));
     if (m_rules.conditions.erase(op.op) > 0)
-        warn(entryText("moves", move.op), "drops the operator's rules in conditional_fp32_ops");
+        warn(entryText("moves", move.op), "removes the operator's rules from conditional_fp32_ops");
     m_rules.places.insert_or_assign(op.op, Rules::Place{list, op.entry, kMoved.origin, kMoved.name});
     return {};
 }

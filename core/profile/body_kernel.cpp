@@ -60,7 +60,7 @@ public:
                                     + values[k].shape().toString(),
                                 std::string(tensor::nameOf(m_outputs[k].dtype)) + ' '
                                     + m_outputs[k].shape.toString()
-                                    + ", as with the values that the plan was made with");
+                                    + ", the shape seen when the plan was made");
             if (values[k].byteCount() > 0)
                 std::memcpy(outputs[k], values[k].bytes().data(), values[k].byteCount());
         }

@@ -25,8 +25,7 @@ Entry castTo(graph::Graph &graph, const Entry &value, DType from, DType to, cons
 Result<void> needTypes(const ComparedModels &models)
 {
     if (models.types.nodeCount() != models.other.graph.nodeCount())
-        return unsupported(Field::Effect, "single layers cannot be lowered without a conversion",
-                           "cumulative");
+        return unsupported(Field::Effect, "isolated errors need a conversion", "cumulative");
     return {};
 }
 

@@ -59,7 +59,7 @@ Result<ComparedModels> pairByName(const graph::Model &reference, const graph::Mo
 {
     if (reference.graph.heads().size() != other.graph.heads().size())
         return badInput("heads", std::to_string(other.graph.heads().size()) + " outputs",
-                        std::to_string(reference.graph.heads().size()) + ", as the other model has");
+                        std::to_string(reference.graph.heads().size()) + ", like the other model");
     ComparedModels models{reference, other, std::vector<NodeId>(reference.graph.nodeCount(), kNoNode), {}};
     graph::NodesByName names = graph::operatorsByName(other.graph);
     // An int8 form stands for the node that it was made from, a fused one for the last that it holds.

@@ -66,10 +66,10 @@ private:
                 continue;
             const kernels::TensorDesc desc{m_typed.types.at(id, 0), m_typed.shapes.byNode[id][0]};
             if (!desc.shape.isComplete())
-                return orElse(badInput(name, "its shape is " + desc.shape.toString()), Field::Shape,
+                return orElse(badInput(name, "its shape is unknown: " + desc.shape.toString()), Field::Shape,
                               "for every input");
             if (desc.dtype == tensor::DType::Unknown)
-                return badInput(name, "its type is not known");
+                return badInput(name, "its type is unknown");
             m_isFed[id] = true;
             if (const auto fed = m_typed.fed.find(name); fed != m_typed.fed.end()) {
                 feed[name] = fed->second;

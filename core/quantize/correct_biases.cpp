@@ -141,7 +141,7 @@ public:
         else
             m_result.notes.push_back(
                 m_graph.node(product.node).name
-                + ": no bias of its own and no BatchNorm behind it, so its mean error stays");
+                + ": has neither a bias nor a following BatchNorm, so its mean error cannot be corrected");
         return {};
     }
 

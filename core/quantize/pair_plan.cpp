@@ -160,7 +160,7 @@ private:
     std::string obstacle(const Entry &factor)
     {
         if (m_plan.forms->isPairNode(m_graph.node(factor.node)))
-            return "its inputs are codes already";
+            return "its inputs are already quantized";
         if (!isReal(factor))
             return "its inputs are not float32";
         const auto constant = m_constants.find(factor.node);
@@ -191,7 +191,7 @@ private:
             constants += isConstant(inputs[factor]) ? 1 : 0;
         }
         if (constants == form->factors.size())
-            return "a product of constants";
+            return "all its inputs are constant";
         m_plan.products.emplace(id, PlannedProduct{*form});
         return {};
     }

@@ -49,7 +49,7 @@ Result<QuantizedModel> quantizeInPairs(const graph::Model &model, const Quantize
     if (options.asOperators)
         toOperators(result, *plan.forms);
     if (!plan.missing.empty())
-        result.notes.push_back("no calibrated range, so not in int8: " + joined(plan.missing));
+        result.notes.push_back("not in int8 for lack of a calibrated range: " + joined(plan.missing));
     if (source.graph.dialect() != &own)
         result.notes.push_back(std::string(own.version()) + " raised to "
                                + std::string(dialect::of(source.graph).version()) + ": int8 needs it");

@@ -77,14 +77,14 @@ std::vector<std::string> notesOf(const QuantizedDraft &draft)
 {
     std::vector<std::string> notes;
     if (!draft.missing.empty())
-        notes.push_back("no calibrated range, so found at run time: " + joined(draft.missing));
+        notes.push_back("no calibrated range, so it is determined at run time: " + joined(draft.missing));
     if (!draft.keptSigned.empty())
-        notes.push_back("int8 instead of uint8, which MXNet refuses for what may be below zero: "
+        notes.push_back("int8 instead of uint8, which MXNet rejects for values that may be negative: "
                         + joined(draft.keptSigned));
     if (draft.longTexts > 0)
         notes.push_back(std::to_string(draft.longTexts)
-                        + " ranges are written with nine significant digits, since MXNet's six digits "
-                          "behind the point would lose some");
+                        + " ranges are written with nine significant digits, because MXNet's six digits "
+                          "after the point would lose accuracy");
     return notes;
 }
 
@@ -94,7 +94,8 @@ Result<void> checkQuantizable(const graph::Graph &graph)
 {
     const dialect::Dialect &dialect = dialect::of(graph);
     if (dialect.quantizedForms() == nullptr && dialect::codedPairsOf(dialect) == nullptr)
-        return unsupported({}, "int8 operators in " + std::string(dialect.title()), "a format that has them");
+        return unsupported({}, "int8 operators in " + std::string(dialect.title()),
+                           "a format that supports int8");
     return {};
 }
 

@@ -15,42 +15,43 @@
 
 namespace halftone::quantize {
 
-/// Which family of int8 operators is written, in formats that have several (core/quantize/RULES.md, Q-plain, Q-fused).
+/// The family of int8 operators to write, for formats with several (core/quantize/RULES.md, Q-plain, Q-fused).
 enum class QuantizedForm : std::uint8_t
 {
-    Onednn, ///< fused: what quantize_model_mkldnn gives
-    Plain, ///< one operator for one: what quantize_model gives
+    Onednn, ///< fused operators, as quantize_model_mkldnn writes them
+    Plain, ///< one int8 operator per operator, as quantize_model writes them
 };
 
 enum class QuantizedCodes : std::uint8_t
 {
     Int8,
     UInt8,
-    Auto ///< uint8 where the calibrated range begins at 0 or above
+    Auto ///< uint8 if the calibrated range has no negative values
 };
 
 struct QuantizeOptions
 {
     QuantizedForm form = QuantizedForm::Onednn;
     QuantizedCodes codes = QuantizedCodes::Auto;
-    /// Everything that can be; otherwise convolutions and fully connected layers, and what lies between two of those.
+    /// Quantize every supported operator; otherwise convolutions, fully connected layers and operators between two of these.
     bool isFull = false;
-    /// Weights of fully connected layers, those of fused convolutions always are; where values go through pairs all weights.
+    /// Scales per channel for fully connected layers (fused convolutions always use them); with QDQ pairs for all weights.
     bool perChannel = false;
-    /// Where values go through pairs: products between them become operators on codes, as far as there are such.
+    /// With QDQ pairs: products between them become integer operators where available.
     bool asOperators = false;
-    bool isCalibrated = true; ///< false: ranges are found at run time, from every batch anew
-    /// Ranges are widened so that the runtime's 127.5 and 255.5 levels become 127 and 255.
+    bool isCalibrated = true; ///< false: ranges are determined at run time for every batch
+    /// Ranges are widened so that the 127.5 and 255.5 levels of the runtime become 127 and 255.
     bool isNeutral = false;
-    std::vector<std::string> excludedNames; ///< nodes; a node inside a fused one excludes the whole
+    std::vector<std::string>
+        excludedNames; ///< node names; a node inside a fused one excludes the whole group
     std::vector<std::string> excludedOps;
-    std::vector<std::string> quantizedOps; ///< only these; empty: all that have an int8 form
-    /// By NodeId of the given graph: only these, whatever their operators, and what is fused with them; empty: all.
+    std::vector<std::string> quantizedOps; ///< only these; empty: all operators with an int8 form
+    /// By NodeId of the given graph: only these nodes, and nodes fused with them; empty: all.
     std::vector<bool> asked;
-    /// By NodeId of the given graph: of what is computed with codes there, what is no longer to be; empty: none.
+    /// By NodeId of the given graph: int8 nodes to convert back to floating point; empty: none.
     std::vector<bool> released;
-    /// By NodeId of the given graph: why it must not compute with codes (of what is fused, the first node's counts), or nothing;
-    /// empty: all may.
+    /// By NodeId of the given graph: why a node must not compute in int8 (for fused nodes, that of the first), or empty;
+    /// empty vector: all may.
     std::vector<std::string> refusals;
     /// By NodeId of the given graph: these are not fused with others; empty: none.
     std::vector<bool> apart;
@@ -59,11 +60,11 @@ struct QuantizeOptions
 using QuantizedRange = dialect::CodedRange;
 using QuantizedRanges = std::unordered_map<std::string, QuantizedRange>;
 
-/// A tensor whose range the quantized model holds.
+/// A tensor whose range is stored in the quantized model.
 struct ObservedTensor
 {
-    std::string name; ///< in the graph that is quantized: of a fused node where there is one
-    std::string source; ///< of the same values in the given graph (Dialect::entryName)
+    std::string name; ///< in the graph to quantize; for fused nodes that of the fused one
+    std::string source; ///< the same tensor in the given graph (Dialect::entryName)
 
     bool operator==(const ObservedTensor &) const = default;
 };
@@ -73,20 +74,20 @@ struct SkippedNode
     std::string name;
     std::string op;
     std::string why;
-    graph::NodeId node = rewrite::kNoNode; ///< in the given graph; of a fused one its first
+    graph::NodeId node = rewrite::kNoNode; ///< in the given graph; for fused nodes the first
 };
 
-/// Where a node of a quantized graph comes from.
+/// The origin of a node of the quantized graph.
 struct QuantizedOrigin
 {
     enum class Kind : std::uint8_t
     {
-        Copy, ///< a node of the given graph as it was
-        Int8, ///< the int8 form of nodes
+        Copy, ///< an unchanged node of the given graph
+        Int8, ///< the int8 form of one or more nodes
         Quantize,
         Requantize,
         Dequantize,
-        Codes ///< a variable of a parameter's codes or of their range
+        Codes ///< a variable with the codes of a parameter or their range
     };
     Kind kind = Kind::Copy;
     /// In the given graph, in order: the nodes that it stands for; of the other kinds the one whose value it converts, for a
@@ -106,37 +107,37 @@ struct QuantizedThreshold
 struct QuantizedModel
 {
     graph::Model model;
-    std::vector<std::string> quantized; ///< nodes of the source (or fused ones) that have int8 forms now
+    std::vector<std::string> quantized; ///< nodes of the source (or fused ones) that are in int8 now
     std::vector<SkippedNode> skipped;
     std::vector<QuantizedThreshold> thresholds;
     std::vector<std::string> notes;
-    std::vector<policy::Warning> warnings; ///< nodes that MXNet refuses, or computes otherwise than they say
+    std::vector<policy::Warning> warnings; ///< nodes that MXNet rejects or computes differently
     std::vector<QuantizedOrigin> origins; ///< by NodeId of `model`
     std::vector<rewrite::MergedNode>
-        dropped; ///< identities of the given graph that are gone, into what they pass on
+        dropped; ///< removed identities of the given graph, with the nodes that replace them
 };
 
-/// Can int8 be written in the graph's format? fails: Unsupported where it cannot
+/// Checks that the format of the graph supports int8. fails: Unsupported if it does not
 Result<void> checkQuantizable(const graph::Graph &graph);
 
 struct QuantizationPlan;
 
-/// What a quantization comes to before any range is known.
+/// A quantization planned before ranges are known.
 struct PlannedQuantization
 {
-    /// The tensors whose ranges quantize() will ask for, in the graph's order; parameters' ranges it finds itself.
+    /// The tensors whose ranges quantize() needs, in the order of the graph. Ranges of parameters are computed by quantize().
     std::vector<ObservedTensor> observed;
-    std::shared_ptr<const QuantizationPlan> plan; ///< good as long as the model
+    std::shared_ptr<const QuantizationPlan> plan; ///< valid as long as the model
 };
 
 /// fails: as quantize()
 Result<PlannedQuantization> planQuantization(const graph::Model &model, const QuantizeOptions &options);
 
-/// What quantize() need not do again.
+/// Results of earlier calls that quantize() can reuse.
 struct KnownParts
 {
-    const QuantizationPlan *plan = nullptr; ///< by planQuantization() for the same model and options
-    tensor::FormCache *forms = nullptr; ///< codes of parameters; gets those that are new
+    const QuantizationPlan *plan = nullptr; ///< from planQuantization() for the same model and options
+    tensor::FormCache *forms = nullptr; ///< codes of parameters; new ones are added
 };
 
 /// Where the format writes int8 in pairs (dialect::CodedPairs), as Q-pairs says. Else a float32 model as MXNet 1.9.1's quantization writes it: same names, operators, attributes and wiring, weights and

@@ -297,7 +297,8 @@ Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy
     part.dropped = std::move(quantized.dropped);
     part.notes = std::move(quantized.notes);
     if (!options.isCalibrated && !isInPairs(source.graph))
-        part.notes.emplace_back("no calibrated ranges: int8 operators find them at run time, in every batch");
+        part.notes.emplace_back(
+            "no calibrated ranges: int8 operators determine them at run time, for every batch");
     made.part = std::move(part);
     return made;
 }

@@ -59,7 +59,7 @@ Ability abilityOf(const ops::Operator &op, const QuantizeOptions &options)
     using Kind = Ability::Kind;
     if (const auto *conv = op.getIf<ops::Conv>()) {
         if (conv->layout != ops::Layout::ChannelsFirst)
-            return cannot("int8 convolutions want the channels first");
+            return cannot("int8 convolutions need channels first");
         if (conv->kernel.size() != 2 && conv->kernel.size() != 3)
             return cannot("int8 convolutions have two or three spatial axes");
         return {Kind::Must, {}};
@@ -68,26 +68,26 @@ Ability abilityOf(const ops::Operator &op, const QuantizeOptions &options)
         return {Kind::Must, {}};
     if (const auto *pool = op.getIf<ops::Pool>()) {
         if (pool->layout != ops::Layout::ChannelsFirst)
-            return cannot("int8 pooling wants the channels first");
+            return cannot("int8 pooling needs channels first");
         const bool isKnown = pool->kind == ops::Pool::Kind::Max || pool->kind == ops::Pool::Kind::Average;
         if (pool->kind == ops::Pool::Kind::Average && pool->countPadding && !pool->global
             && pool->rounding == ops::Pool::Rounding::Full)
-            return cannot("MXNet's int8 averages count what lies beyond the padding");
-        return isKnown ? Ability{Kind::Support, {}} : cannot("int8 pooling takes maxima or averages");
+            return cannot("MXNet's int8 average pooling counts values beyond the padding");
+        return isKnown ? Ability{Kind::Support, {}}
+                       : cannot("int8 pooling supports only maximum and average");
     }
     if (const auto *activation = op.getIf<ops::Activation>())
         return activation->kind == ops::UnaryKind::Relu
             ? Ability{Kind::Support, {}}
-            : cannot("of the activations only ReLU has an int8 form");
+            : cannot("ReLU is the only activation with an int8 form");
     if (const auto *concat = op.getIf<ops::Concat>())
         return concat->axis > 0 && !concat->rnnParameters
             ? Ability{Kind::Support, {}}
-            : cannot("int8 concatenation is along an axis from 1 on");
+            : cannot("int8 concatenation needs axis 1 or higher");
     if (const auto *norm = op.getIf<ops::BatchNorm>()) {
         if (!options.isCalibrated)
             return cannot("int8 BatchNorm needs calibrated ranges");
-        return norm->axis == 1 ? Ability{Kind::Support, {}}
-                               : cannot("int8 BatchNorm wants the channels first");
+        return norm->axis == 1 ? Ability{Kind::Support, {}} : cannot("int8 BatchNorm needs channels first");
     }
     if (const auto *embedding = op.getIf<ops::Embedding>())
         return embedding->dtype == tensor::DType::F32 ? Ability{Kind::Support, {}}
@@ -149,7 +149,7 @@ private:
             return cannot("excluded by name");
         for (const std::string &member : m_fused.members[id]) {
             if (isNamed(member))
-                return cannot("holds " + member + ", which is excluded by name");
+                return cannot("contains " + member + ", which is excluded by name");
         }
         const auto holds = [&](const std::vector<std::string> &list) {
             return std::ranges::any_of(list, [&](const std::string &op) {

@@ -176,24 +176,24 @@ Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
 {
     const Json document = Json::parse(table, nullptr, false);
     if (document.is_discarded())
-        return badInput({}, "no JSON", "a calibration table");
+        return badInput({}, "not JSON", "a calibration table");
     const auto tensors = document.is_object() ? document.find("tensors") : document.end();
     if (!document.is_object() || tensors == document.end() || !tensors->is_array())
-        return badInput("tensors", "no list", "a calibration table");
+        return badInput("tensors", "not a list", "a calibration table");
     std::vector<NamedRange> ranges;
     for (std::size_t k = 0; k < tensors->size(); ++k) {
         const Json &row = (*tensors)[k];
         const std::string where = "tensors[" + std::to_string(k) + "]";
         const auto name = row.is_object() ? row.find("name") : row.end();
         if (!row.is_object() || name == row.end() || !name->is_string())
-            return badInput(where, "no name", "the name of a tensor");
+            return badInput(where, "missing name", "the name of a tensor");
         const auto range = row.find("calib_range");
         if (range == row.end() || !range->is_array() || range->size() != 2 || !(*range)[0].is_number()
             || !(*range)[1].is_number())
-            return badInput(where + ".calib_range", "no range", "two numbers");
+            return badInput(where + ".calib_range", "missing range", "two numbers");
         const NamedRange read{name->get<std::string>(), (*range)[0].get<float>(), (*range)[1].get<float>()};
         if (!(read.low <= read.high))
-            return badInput(where + ".calib_range", "the lower end lies above the upper one", "low, high");
+            return badInput(where + ".calib_range", "the lower end is above the upper end", "low, high");
         ranges.push_back(read);
     }
     return ranges;

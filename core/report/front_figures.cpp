@@ -24,7 +24,7 @@ public:
     double number(const Values &from, const std::string &path, const char *key)
     {
         const std::optional<double> found = maybe(from, path, key);
-        return found ? *found : fail(path, key, "nothing", "a number");
+        return found ? *found : fail(path, key, "missing", "a number");
     }
     std::optional<double> maybe(const Values &from, const std::string &path, const char *key)
     {
@@ -38,7 +38,7 @@ public:
         const auto found = from.find(key);
         if (found != from.end() && found->is_string())
             return found->get<std::string>();
-        fail(path, key, found == from.end() ? "nothing" : found->type_name(), "a text");
+        fail(path, key, found == from.end() ? "missing" : found->type_name(), "a text");
         return {};
     }
     const Values &member(const Values &from, const std::string &path, const char *key, Values::value_t type,
@@ -48,7 +48,7 @@ public:
         const auto found = from.find(key);
         const bool fits = found != from.end() && found->type() == type;
         if (!fits)
-            fail(path, key, found == from.end() ? "nothing" : found->type_name(), expected);
+            fail(path, key, found == from.end() ? "missing" : found->type_name(), expected);
         return fits ? *found : kNone;
     }
     double numberIn(const Values &value, const std::string &path, const char *key)
@@ -131,7 +131,7 @@ Result<FrontFigures> readFront(std::string_view text)
 {
     const Values json = Values::parse(text, nullptr, false);
     if (!json.is_object())
-        return badInput({}, json.is_discarded() ? "no JSON" : json.type_name(), "a front that tune wrote");
+        return badInput({}, json.is_discarded() ? "not JSON" : json.type_name(), "a front written by tune");
     FrontReader reader;
     FrontFigures front;
     readPoints(reader, json, "points", true, front);

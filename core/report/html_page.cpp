@@ -233,7 +233,7 @@ private:
         if (isDisturbed())
             missing("The machine was busy: these times are unreliable.");
         if (!m_content.mixed)
-            missing("The target type is emulated on this machine, so that times would say nothing.");
+            missing("The target type is emulated on this machine, so times would be meaningless.");
         std::vector<Bar> bars;
         for (const profile::LayerLatency &layer :
              (m_content.mixed ? m_content.mixed : m_content.fp32)->layers)
@@ -288,8 +288,8 @@ private:
         }
         if (reasons.empty())
             return;
-        section("Why layers compute in what they do");
-        m_html += "<div class=\"scroll\"><table><tr><th>layer<th>as the search found\n";
+        section("Why each layer has its type");
+        m_html += "<div class=\"scroll\"><table><tr><th>layer<th>as found by the search\n";
         for (const auto &[node, reason] : reasons)
             m_html += "<tr><td>" + markupText(node) + "<td>" + markupText(reason) + '\n';
         m_html += "</table></div>\n";

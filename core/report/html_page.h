@@ -13,27 +13,26 @@
 
 namespace halftone::report {
 
-/// What a report tells. Only `source` and `converted` must be there; of the rest, what is missing is said to be missing.
+/// Content of a report. Only `source` and `converted` are required; the page states what else is missing.
 struct PageContent
 {
-    std::string title; ///< of the model
+    std::string title; ///< name of the model
     const graph::Graph *source = nullptr;
     const mixed::ConvertedModel *converted = nullptr;
     const infer::ShapeMap *shapes = nullptr;
     const profile::Comparison *comparison = nullptr;
-    /// How well the task is done by the source and by the converted model: "top-1", "98.1 → 97.9 %".
+    /// Task metric of the source and the converted model: "top-1", "98.1 → 97.9 %".
     std::optional<std::pair<std::string, std::string>> score;
     std::size_t examples = 0;
-    std::string arithmetic; ///< of the comparison: "as the operators are defined"
+    std::string arithmetic; ///< arithmetic of the comparison: "as the operators are defined"
     const profile::Latency *fp32 = nullptr;
     const profile::Latency *mixed = nullptr;
     const profile::Versus *versus = nullptr;
-    const FrontFigures *front
-        = nullptr; ///< of a search for the layers that must stay wide; null: none was made
+    const FrontFigures *front = nullptr; ///< result of tune; null: none
     std::string graphSvg; ///< an <svg> element; empty: none
 };
 
-/// A page of HTML that needs nothing beside it: no script, no file, no network. Names from the model are escaped.
+/// A self-contained HTML page: no scripts, other files or network. Names from the model are escaped.
 std::string htmlPage(const PageContent &content);
 
 } // namespace halftone::report

@@ -37,10 +37,11 @@ bool comesOf(const Tensor &rounded, const Tensor &original)
 Result<void> checkOrigin(const tensor::Array &stored, const tensor::Array &original)
 {
     if (stored.shape != original.shape)
-        return badInput(stored.name, "the float32 array has another shape", "the shape of the 16-bit one");
+        return badInput(stored.name, "the shape of the float32 array differs",
+                        "the shape of the 16-bit array");
     if (!comesOf(stored.values, original.values))
-        return badInput(stored.name, "the float32 array is not what the 16-bit values were rounded from",
-                        "the parameters of the model before its conversion");
+        return badInput(stored.name, "the 16-bit values were not rounded from this float32 array",
+                        "the parameters of the original model");
     return {};
 }
 

@@ -13,36 +13,35 @@
 
 namespace halftone::rewrite {
 
-/// What a rewriting pass made of a model.
+/// The result of a rewriting pass.
 struct Rewritten
 {
     graph::Model model;
-    std::size_t changed = 0; ///< nodes and arrays that are gone or different; 0: the model is as it was
-    std::vector<std::string>
-        notes; ///< what a person should know: names that vanished, values that stay rounded
+    std::size_t changed = 0; ///< number of removed or changed nodes and arrays; 0: the model is unchanged
+    std::vector<std::string> notes; ///< remarks for the user: removed names, values that stay rounded
 };
 
-/// What a pass gets beside the model.
+/// Settings of a pass.
 struct RewriteRequest
 {
     Progress progress{};
-    int number = 0; ///< of a pass that takes one
+    int number = 0; ///< for passes with a number
     std::set<std::string, std::less<>>
-        replaceable{}; ///< parameters in whose place callers of the model may feed others
-    /// What a model without inputs gives, head by head. fails: as interpret::Interpreter; null: nothing is computed
+        replaceable{}; ///< parameters that callers of the model may replace by inputs
+    /// Computes the outputs of a model without inputs. fails: as interpret::Interpreter; null: nothing is computed
     std::function<Result<std::vector<tensor::Tensor>>(const graph::Model &model)> compute{};
 };
 
-/// A pass that takes a model to a model of the same function, without a policy.
+/// A pass that rewrites a model without changing what it computes, independent of a policy.
 struct RewritePass
 {
-    std::string_view name; ///< as the command line calls it
+    std::string_view name; ///< name on the command line
     std::string_view help;
     Result<Rewritten> (*run)(const graph::Model &model, const RewriteRequest &request);
-    bool takesNumber = false; ///< is chosen as "NAME=N"
+    bool takesNumber = false; ///< given as "NAME=N"
 };
 
-/// The passes there are, in the order in which `--list` shows them.
+/// All passes, in the order of `--list`.
 std::span<const RewritePass> rewritePasses();
 const RewritePass *findRewritePass(std::string_view name);
 

@@ -94,8 +94,8 @@ Result<Rewritten> shareNodes(const graph::Model &model, const Progress &)
     result.model.graph = sharing.run();
     result.changed = sharing.merged().size();
     for (const MergedNode &merged : sharing.merged())
-        result.notes.push_back(model.graph.node(merged.node).name
-                               + " vanished: " + model.graph.node(merged.into).name + " computes the same");
+        result.notes.push_back(model.graph.node(merged.node).name + " was merged into "
+                               + model.graph.node(merged.into).name);
     return result;
 }
 

@@ -180,7 +180,7 @@ Result<std::vector<bool>> castsOfReals(const graph::Model &model)
 Result<void> checkWide(const graph::Model &model)
 {
     const auto refused = [&](const std::string &node, const std::string &why) {
-        return unsupported(node, "it cannot be given back in float32: " + why);
+        return unsupported(node, "cannot be widened to float32: " + why);
     };
     const auto types = infer::storedTypes(model);
     if (!types.ok())
@@ -190,7 +190,8 @@ Result<void> checkWide(const graph::Model &model)
         const auto outputs = types.value().outputs(id);
         if (std::ranges::any_of(outputs, tensor::isHalf)
             && !(heads.contains(id) && castTarget(model.graph, id) != DType::Unknown))
-            return refused(model.graph.node(id).name, model.graph.node(id).op + " says 16 bit by itself");
+            return refused(model.graph.node(id).name,
+                           model.graph.node(id).op + " has 16 bit as an attribute");
     }
     return {};
 }
@@ -245,8 +246,9 @@ Result<Rewritten> stripCasts(const graph::Model &model, const Progress &progress
     result.model = {rebuild.finish(), model.parameters, model.hasParameters};
     HALFTONE_TRY(const std::size_t widened, widenParameters(result.model.parameters, progress));
     if (widened > 0)
-        result.notes.push_back(std::to_string(widened)
-                               + " parameters went from 16 bit to float32: their values stay rounded");
+        result.notes.push_back(
+            std::to_string(widened)
+            + " parameters were widened from 16 bit to float32; their values stay rounded");
     result.changed += widened + changedNodes;
     if (isTyped)
         HALFTONE_CHECK(checkWide(result.model));

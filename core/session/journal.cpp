@@ -60,7 +60,7 @@ Result<void> checkKeys(const Json &step, const std::string &where)
     std::vector<std::string> keys;
     for (const auto &[key, value] : step.items())
         keys.push_back(printable(key, 40));
-    return badInput(where, keys.empty() ? "no key" : "the keys " + joined(keys),
+    return badInput(where, keys.empty() ? "no keys" : "the keys " + joined(keys),
                     "those of an edit, undo, redo, view or data");
 }
 
@@ -68,18 +68,18 @@ Result<void> replay(const Json &step, History &history, const std::string &where
 {
     if (step.contains("undo")) {
         if (history.current == 0)
-            return badInput(where, "an undo of nothing");
+            return badInput(where, "an undo without an edit");
         --history.current;
         return {};
     }
     if (step.contains("redo")) {
         if (history.current + 1 >= history.entries.size())
-            return badInput(where, "a redo of nothing");
+            return badInput(where, "a redo without an undo");
         ++history.current;
         return {};
     }
     if (!step.contains("policy") || !step.contains("what") || !step["what"].is_string())
-        return badInput(where, "a step without policy and what", "an edit, undo or redo");
+        return badInput(where, "a step without the keys policy and what", "an edit, undo or redo");
     auto policy = policy::readPolicy(step["policy"].dump());
     if (!policy.ok())
         return badInput(where + ".policy." + policy.error().where, policy.error().found,
@@ -140,7 +140,7 @@ Result<void> takeStep(const Json &step, Journal::Head &head, const std::string &
 Result<void> takeSession(const Json &line, Journal::Head &head, const std::string &where)
 {
     if (!line.is_object() || !line.contains("session"))
-        return badInput(where, "no path of a session");
+        return badInput(where, "no session path");
     auto path = readPath(line, "session");
     if (!path.ok())
         return badInput(where + '.' + path.error().where, path.error().found, path.error().expected);
@@ -158,7 +158,7 @@ Result<void> takeLine(std::string_view line, std::size_t number, Journal::Head &
     const std::string where = "line " + std::to_string(number);
     const Json step = Json::parse(line, nullptr, false);
     if (step.is_discarded())
-        return badInput(where, "no JSON");
+        return badInput(where, "not JSON");
     return number == 2 ? takeSession(step, head, where) : takeStep(step, head, where);
 }
 
@@ -241,7 +241,7 @@ Result<Journal::Head> Journal::read(const std::string &path)
     HALFTONE_TRY(const auto mapped, MappedFile::open(path));
     const Lines lines = linesOf(mapped->text());
     if (lines.whole.empty())
-        return inFile(badInput({}, lines.isTorn ? "a torn first line" : "nothing", "a journal"), path);
+        return inFile(badInput({}, lines.isTorn ? "an incomplete first line" : "nothing", "a journal"), path);
     Head head;
     auto state = parseSession(lines.whole[0], kAnywhere);
     if (!state.ok())

@@ -106,7 +106,7 @@ public:
             outcome->comparison.outputs.push_back(output(row));
         }
         if (outcome->outputs.size() != m_snapshot.graph().heads().size())
-            refuse("results.comparison.outputs", json.at("outputs"), "as many as the model has");
+            refuse("results.comparison.outputs", json.at("outputs"), "the number that the model has");
         outcome->comparison.threshold = real(json.at("threshold"));
         const std::size_t layers = outcome->comparison.layers.size();
         outcome->comparison.firstDivergence = index(json.at("first_divergence"), layers);
@@ -329,7 +329,7 @@ Result<Figures> readResults(std::string_view text, const Snapshot &snapshot)
 {
     const Json root = Json::parse(text, nullptr, false);
     if (!root.is_object())
-        return badInput("results", root.is_discarded() ? "no JSON" : root.type_name(), "an object");
+        return badInput("results", root.is_discarded() ? "not JSON" : root.type_name(), "an object");
     Figures figures;
     ResultsReader reader(snapshot);
     try {
@@ -346,7 +346,7 @@ Result<Figures> readResults(std::string_view text, const Snapshot &snapshot)
             figures.latencyBasis = root.at("latency").value("basis", std::string());
         }
     } catch (const Json::exception &exception) {
-        return badInput("results", exception.what(), "what a session holds");
+        return badInput("results", exception.what(), "the content of a session");
     }
     if (reader.error)
         return *reader.error;

@@ -97,7 +97,7 @@ Result<infer::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
     const graph::Graph &graph = m_source->model.graph;
     auto shapes = infer::inferShapes(graph, infer::withParameterShapes(m_inputShapes, m_source->model));
     if (!shapes.ok() && m_inputShapes.empty()) {
-        notes.push_back("shapes stay unknown: " + shapes.error().message());
+        notes.push_back("some shapes are unknown: " + shapes.error().message());
         return infer::unknownShapes(graph);
     }
     if (!shapes.ok())
@@ -154,7 +154,7 @@ Result<void> checkOutputTypes(const io::LoadedModel &source, const jobs::RunOutc
         const tensor::DType given = outcome.outputs[k].tensor.dtype();
         if (declared != tensor::DType::Unknown && given != declared)
             return badInput(outcome.outputs[k].name, "an output of " + std::string(tensor::nameOf(given)),
-                            std::string(tensor::nameOf(declared)) + ", as the model says");
+                            std::string(tensor::nameOf(declared)) + ", as declared by the model");
     }
     return {};
 }

@@ -19,67 +19,65 @@
 
 namespace halftone::session {
 
-/// One opened model and what is derived from it: the only door to the core for the command line and the
-/// window. Snapshots are immutable and shared, so a job may keep one while the session goes on.
+/// An opened model and everything derived from it: the entry point to the core for the command line and the window. Snapshots are
+/// immutable and shared, so a job may keep one while the session changes.
 class Session
 {
 public:
-    /// fails: what openModel() refuses.
+    /// fails: errors of openModel().
     static Result<Session> open(const std::string &path, const io::LoadOptions &options);
 
-    /// The same with another model whose inputs are called alike.
+    /// The same settings for another model with the same input names.
     Session withSource(std::shared_ptr<const io::LoadedModel> source) const;
 
-    /// The same model in the format of those files: as it is, or translated; for what is done in that format, such as int8.
-    /// fails: Unsupported for what the format has no counterpart of
+    /// The model in the format of the output files, translated if necessary, for work in that format such as int8.
+    /// fails: Unsupported for operators without a counterpart
     Result<Session> inFormatOf(const io::ModelOutput &output) const;
 
     const io::LoadedModel &source() const { return *m_source; }
     const std::shared_ptr<const io::LoadedModel> &sharedSource() const { return m_source; }
 
-    /// Takes the types and shapes of the inputs from a data example (.npz); `policy`'s own input types win.
-    /// fails: BadInput for an array whose name is no input, naming the nearest.
+    /// Takes the types and shapes of the inputs from an example (.npz); input types of `policy` have precedence.
+    /// fails: BadInput for an array whose name is not an input, suggesting the nearest.
     Result<void> useExample(const std::string &npzPath, policy::Policy &policy);
-    /// fails: BadInput when no input has that name, naming the nearest.
+    /// fails: BadInput if no input has that name, suggesting the nearest.
     Result<void> setInputShape(const std::string &name, tensor::Shape shape);
 
-    /// Those set so far, by the name of the variable.
+    /// The shapes set so far, by input name.
     const infer::KnownShapes &inputShapes() const { return m_inputShapes; }
 
-    /// Shapes of everything, as far as they follow from the parameters, the inputs' shapes and `__shape__`, and by arithmetic on
-    /// shapes (infer::staticShapes()).
-    /// Without inputs' shapes a contradiction is no failure, since nothing else needs shapes: it goes to
-    /// `notes`, and all shapes stay unknown. fails: BadInput for shapes that contradict those given, naming
-    /// the node.
+    /// Shapes of all tensors, inferred from parameters, input shapes, `__shape__` and shape arithmetic (infer::staticShapes()).
+    /// Without given input shapes, a contradiction only adds a note, and all shapes stay unknown. fails: BadInput for shapes
+    /// that contradict the given ones, naming the node.
     Result<infer::ShapeMap> shapes(std::vector<std::string> &notes) const;
 
-    /// session::derive(), told of the source where nothing tells more.
+    /// session::derive() with the source and its known shapes.
     Result<Derived> derive(const DeriveRequest &request, const Progress &progress = {}) const;
 
-    /// Runs a pass on `model` (the source's, or what another pass made of it). `number`: of a pass that takes one.
+    /// Runs a pass on `model` (the source or the result of another pass). `number`: for passes with a number.
     Result<rewrite::Rewritten> rewrite(const graph::Model &model, const rewrite::RewritePass &pass,
                                        int number = 0, const Progress &progress = {}) const;
 
-    /// `model` with the float32 parameters of another file, `original`, in place of those rounded from them.
-    /// fails: what rewrite::restoreParameters refuses.
+    /// `model` with its rounded parameters replaced by the float32 parameters of another file, `original`.
+    /// fails: errors of rewrite::restoreParameters.
     Result<rewrite::Rewritten> restoreParameters(const graph::Model &model, const io::LoadedModel &original,
                                                  const Progress &progress = {}) const;
 
     /// Runs the source model; see runModel().
     Result<jobs::RunOutcome> run(const jobs::RunSettings &settings, const Progress &progress = {}) const;
 
-    /// The source against what derive() made of it; see compareModels().
+    /// Compares the source with a result of derive(); see compareModels().
     Result<jobs::CompareOutcome> compare(const mixed::ConvertedModel &converted,
                                          const jobs::CompareOptions &options,
                                          const Progress &progress = {}) const;
-    /// The source against another model, matched by the names of nodes. fails: what io::loadModel and pairByName() refuse.
+    /// Compares the source with another model; nodes are matched by name. fails: errors of io::loadModel and pairByName().
     Result<jobs::CompareOutcome> compareAgainst(const std::string &path, const jobs::CompareOptions &options,
                                                 const Progress &progress = {}) const;
-    /// The model as it is on two backends, options.backend and options.otherBackend.
+    /// Compares the unconverted model on two backends, options.backend and options.otherBackend.
     Result<jobs::CompareOutcome> compareBackends(const jobs::CompareOptions &options,
                                                  const Progress &progress = {}) const;
 
-    /// Statistics of the source's tensors; see calibrateModel().
+    /// Statistics of the tensors of the source; see calibrateModel().
     Result<jobs::CalibrateOutcome> calibrate(const jobs::CalibrateOptions &options,
                                              const Progress &progress = {}) const;
 
@@ -87,11 +85,11 @@ public:
     Result<jobs::QuantizeOutcome> quantize(const jobs::QuantizeSettings &settings,
                                            const Progress &progress = {}) const;
 
-    /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or none,
-    /// and never over the source's files. Gives the paths written.
+    /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or neither. Never overwrites files of
+    /// the source. Returns the paths.
     Result<std::vector<std::string>> write(const graph::Model &model, const std::string &prefix) const;
-    /// The same to files claimed before the work began, in the format that their name asks for.
-    /// inputTypes  of data, where the policy says them
+    /// The same to files claimed earlier, in the format given by their name.
+    /// inputTypes  of inputs, if the policy sets them
     Result<std::vector<std::string>> write(const graph::Model &model, const io::ModelOutput &output,
                                            const std::map<std::string, tensor::DType> &inputTypes = {}) const;
 

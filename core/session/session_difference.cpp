@@ -74,7 +74,7 @@ private:
             std::string more = entriesBeyond(theirs, ours);
             std::string fewer = entriesBeyond(ours, theirs);
             if (more.empty() && fewer.empty())
-                more = fewer = "the same in another order";
+                more = fewer = "same entries in a different order";
             differences.push_back({what, std::move(more), std::move(fewer)});
             return;
         }

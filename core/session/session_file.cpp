@@ -48,7 +48,7 @@ public:
         else if (found != object.end() && !found->is_null())
             return &*found;
         else if (needed)
-            refuse(join(path, key), "nothing", "a value");
+            refuse(join(path, key), "missing", "a value");
         return nullptr;
     }
 
@@ -187,7 +187,7 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
     const fs::path folder = folderPath;
     const Json root = Json::parse(text, nullptr, false);
     if (root.is_discarded())
-        return badInput({}, "no JSON", "a session file");
+        return badInput({}, "not JSON", "a session file");
     SessionReader reader;
     SessionFile session;
     const std::size_t version = reader.number(root, "halftone", {});

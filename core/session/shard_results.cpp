@@ -19,12 +19,12 @@ Result<void> checkLayers(const jobs::ComparisonShard &shard, const graph::Graph 
         const bool isThere = layer.node < graph.nodeCount();
         if (!isThere || graph.node(layer.node).name != layer.name || graph.node(layer.node).op != layer.op)
             return badInput("node " + std::to_string(layer.node),
-                            isThere ? printable(graph.node(layer.node).name) : "none in this model",
-                            printable(layer.name) + ": these are figures of another model");
+                            isThere ? printable(graph.node(layer.node).name) : "not in this model",
+                            printable(layer.name) + ": these figures belong to a different model");
     }
     if (shard.outputs.size() != graph.heads().size())
         return badInput("outputs", std::to_string(shard.outputs.size()),
-                        std::to_string(graph.heads().size()) + ": these are figures of another model");
+                        std::to_string(graph.heads().size()) + ": these figures belong to a different model");
     return {};
 }
 
@@ -50,8 +50,7 @@ Result<jobs::CalibrateOutcome> calibrationFrom(const jobs::StatisticsShard &whol
     if (!shard)
         return ofAnotherKind(whole, "a calibration");
     if (whole.origin.modelHash != jobs::hashOf(snapshot.source->model))
-        return badInput("model", printable(whole.origin.model) + " with other values",
-                        "the one that is open");
+        return badInput("model", printable(whole.origin.model) + " with other values", "the open model");
     auto statistics = shard->statistics;
     statistics.examples = whole.examples; // the file has them in its head
     statistics.all = whole.origin.all;

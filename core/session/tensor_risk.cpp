@@ -62,8 +62,8 @@ Finding findingOf(const TensorStatistics &statistics, DType type)
     const double spacing = statistics.deviation > 0 ? loss.ulpAtAbsMax / statistics.deviation : 0;
     if (spacing > kMostSpacing)
         take(1 + std::min(0.9, spacing / 2),
-             name + " is too coarse: steps of " + formatted("%.3g", loss.ulpAtAbsMax)
-                 + " against a spread of " + formatted("%.3g", statistics.deviation));
+             name + " is too coarse: its step is " + formatted("%.3g", loss.ulpAtAbsMax) + " for a spread of "
+                 + formatted("%.3g", statistics.deviation));
     if (type == DType::F16 && statistics.absMax > kHeadRoomMax)
         take(1.05, "less than 2 bits of headroom in " + name);
     return worst;

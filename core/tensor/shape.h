@@ -9,8 +9,7 @@
 
 namespace halftone::tensor {
 
-/// A tensor's shape, of which the rank or single dimensions may be unknown. Rank 0 is a scalar of one
-/// element.
+/// The shape of a tensor. The rank or single dimensions may be unknown. Rank 0 is a scalar with one element.
 class Shape
 {
 public:
@@ -36,7 +35,7 @@ public:
     std::span<const std::int64_t> dims() const { return m_dims; }
     bool isComplete() const; ///< rank and every dimension known
 
-    /// Product of the dimensions; nothing when incomplete or over 2^63 - 1.
+    /// Product of the dimensions; absent if the shape is incomplete or the product exceeds 2^63 - 1.
     std::optional<std::int64_t> elementCount() const;
 
     /// "(1, 3, ?, 224)", "?" for an unknown rank.

@@ -26,9 +26,9 @@ Result<CodedRange> checked(const NodeWriter &to, const std::optional<double> &lo
                            const std::optional<double> &high, DType type)
 {
     if (!low || !high)
-        return to.refuse("its range is found when the model runs; calibrate it first");
+        return to.refuse("its range is determined at run time; calibrate the model first");
     if (type == DType::U8 && *low < 0 && *high > *low)
-        return to.refuse("codes of uint8 that count from the low end of their range");
+        return to.refuse("uint8 codes with an offset cannot be written as ONNX");
     return CodedRange{*low, *high};
 }
 

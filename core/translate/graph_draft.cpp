@@ -34,8 +34,8 @@ graph::Attributes factsOf(const std::string &name, tensor::DType type, const ten
 
 Error noRank(const std::string &name)
 {
-    return orElse(unsupported(name, "how many axes it has is not known, which a file of ONNX says"),
-                  Field::Shape, "of the inputs");
+    return orElse(unsupported(name, "its rank is unknown, but ONNX needs it"), Field::Shape,
+                  "for the inputs");
 }
 
 /// What casts that a conversion inserted make a value of.
@@ -155,7 +155,7 @@ Value GraphDraft::variable(NodeId id)
     if (found == m_arrays.end())
         return input(id);
     if (found->second->storage != tensor::Storage::Dense)
-        m_error = unsupported(def.name, "a sparse parameter, which is not written as ONNX");
+        m_error = unsupported(def.name, "a sparse parameter cannot be written as ONNX");
     tensor::Array array = *found->second;
     array.name = def.name;
     const Value value{

@@ -185,7 +185,7 @@ void NodeWriter::set(const Value &value, std::size_t k)
 
 Error NodeWriter::unknownShape() const
 {
-    return refuse("what it reads is of no known shape");
+    return refuse("the shape of its input is unknown");
 }
 
 Error NodeWriter::refuse(std::string found) const

@@ -100,7 +100,7 @@ public:
         if (m_op.activation)
             value = applied(m_to, *m_op.activation, value);
         if (value == kNone)
-            return m_to.refuse("a function that ONNX has no operator for is fused into it");
+            return m_to.refuse("its fused activation has no ONNX operator");
         return put(value);
     }
 
@@ -131,10 +131,10 @@ private:
             }
             const bool isNeeded = k > 0 && !(m_op.hasSum && k == m_op.addend());
             if (isNeeded && bytes[k] == nullptr)
-                return m_to.refuse("its weights or their ranges are no parameters");
+                return m_to.refuse("its weights or their ranges are not parameters");
             if (isNeeded && descs[k].dtype != DType::F32 && descs[k].dtype != DType::I8)
                 return m_to.refuse("its parameters are " + std::string(tensor::nameOf(descs[k].dtype))
-                                   + ", neither float32 nor codes");
+                                   + ", neither float32 nor int8");
         }
         return kernels::codeWeights(m_op, descs, bytes, scale);
     }
@@ -192,7 +192,7 @@ Result<void> writePlain(NodeWriter &to, const ops::Quantized<T> &op)
 {
     auto product = ops::plainProduct(ops::Operator(op));
     if (!product)
-        return to.refuse("gives reals");
+        return to.refuse("has a floating-point output");
     return ProductWriter(to, *product).write();
 }
 

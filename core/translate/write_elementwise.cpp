@@ -248,7 +248,7 @@ Result<void> writeScalarBinary(NodeWriter &to, const ops::ScalarBinary &op)
 {
     // Integers joined with a number that is none give what MXNet makes of it; the numbers here are of the data's type.
     if (!tensor::isFloat(to.type(0)) && !op.scalarIsInteger)
-        return to.refuse("joins integers with a fraction");
+        return to.refuse("combines integers with a fractional scalar");
     const Value constant = to.number("scalar", op.scalar, to.type(0));
     if (op.reversed)
         return writePair(to, op.kind, constant, to.in(), to.type(0));
@@ -312,7 +312,7 @@ Result<void> writeWhere(NodeWriter &to, const ops::Where &op)
 Result<void> writeDropout(NodeWriter &to, const ops::Dropout &op)
 {
     if (op.always)
-        return to.refuse("draws its mask outside training too");
+        return to.refuse("drops values outside training too");
     to.set(to.in());
     return {};
 }

@@ -50,7 +50,7 @@ Result<void> writeBatchNorm(NodeWriter &to, const ops::BatchNorm &op)
         gamma = to.in(1);
     }
     if (rank < 2 || axis == 0)
-        return to.refuse("normalises over what is not a channel axis in ONNX");
+        return to.refuse("normalises over an axis that ONNX does not support");
     const bool isMoved = axis != 1;
     const ChannelMove move(rank, static_cast<std::size_t>(axis));
     Value data = to.in();
@@ -206,7 +206,7 @@ Result<void> writeMatMul(NodeWriter &to, const ops::MatMul &op)
 Result<void> writeGemm(NodeWriter &to, const ops::Gemm &op)
 {
     if (op.axis != -2)
-        return to.refuse("has its rows along another axis than the last but one");
+        return to.refuse("has its rows on an axis other than the second to last");
     HALFTONE_TRY(const Value left, factor(to, 0, op.transposeA));
     HALFTONE_TRY(const Value right, factor(to, 1, op.transposeB));
     Value value = to.add("MatMul", {left, right});

@@ -133,7 +133,7 @@ Result<void> writePad(NodeWriter &to, const ops::Pad &op)
 {
     using Mode = ops::Pad::Mode;
     if (op.mode == Mode::Wrap)
-        return to.refuse("pads with what stands at the other end");
+        return to.refuse("pads with values from the other end (wrap)");
     Dims pads;
     for (const std::size_t side : {0U, 1U})
         for (std::size_t k = side; k < op.widths.size(); k += 2)
@@ -228,7 +228,7 @@ Result<void> writeBroadcastAxes(NodeWriter &to, const ops::BroadcastAxes &op)
 Result<void> writeBroadcastLike(NodeWriter &to, const ops::BroadcastLike &op)
 {
     if (op.axes || op.likeAxes)
-        return to.refuse("stretches some axes to others");
+        return to.refuse("broadcasts axes in a way that ONNX does not support");
     to.set(to.add("Expand", {to.in(), to.add("Shape", {to.in(1)})}));
     return {};
 }

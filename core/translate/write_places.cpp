@@ -89,7 +89,7 @@ Result<void> writeFill(NodeWriter &to, const ops::Fill &op)
 {
     const Shape &shape = to.outShape();
     if (!shape.isComplete())
-        return to.refuse("fills a shape that is not known");
+        return to.refuse("fills a tensor of unknown shape");
     const double value = op.kind == ops::Fill::Kind::Zeros ? 0
         : op.kind == ops::Fill::Kind::Ones                 ? 1
                                                            : op.value;
@@ -102,7 +102,7 @@ Result<void> writeRange(NodeWriter &to, const ops::Range &op)
 {
     const Shape &shape = to.outShape();
     if (!shape.isComplete() || shape.rank() != 1 || op.repeat < 1)
-        return to.refuse("is as long as what is not known");
+        return to.refuse("has an unknown length");
     const double start = op.stop ? op.start : op.inferLength ? op.start : 0;
     std::vector<double> values;
     for (std::int64_t k = 0; k < shape[0]; ++k)

@@ -173,11 +173,11 @@ Value sideBySide(NodeWriter &to, const Value &sequence, const ops::Rnn &op)
 Result<void> checkRnn(NodeWriter &to, const ops::Rnn &op)
 {
     if (op.projectionSize)
-        return to.refuse("projects its state");
+        return to.refuse("uses a projected state");
     if (op.cellClipMin || op.cellClipMax)
-        return to.refuse("cuts its cell state");
+        return to.refuse("clips its cell state");
     if (op.useSequenceLength)
-        return to.refuse("takes lengths of sequences");
+        return to.refuse("uses sequence lengths");
     if (op.stateSize < 1 || op.layers < 1)
         return to.refuse("has no state");
     return {};
@@ -188,7 +188,7 @@ Result<void> writeRnn(NodeWriter &to, const ops::Rnn &op)
     HALFTONE_CHECK(checkRnn(to, op));
     const tensor::Tensor *const held = to.wideParameter(1);
     if (held == nullptr)
-        return to.refuse("its parameters are not those of a file");
+        return to.refuse("its parameters are not stored in the file");
     HALFTONE_TRY(const tensor::Tensor reals, tensor::castTo(*held, DType::F32));
     const std::vector<float> values = reals.values<float>();
     HALFTONE_TRY(const std::size_t rank, to.rank());

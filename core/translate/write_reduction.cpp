@@ -160,7 +160,7 @@ Result<void> writeSoftmax(NodeWriter &to, const ops::Softmax &op)
 {
     using Kind = ops::Softmax::Kind;
     if (op.useLength)
-        return to.refuse("takes lengths of rows");
+        return to.refuse("uses row lengths");
     if (op.flattened && op.axis != -1)
         return to.refuse("is over several axes");
     const DType type = to.outType();
@@ -208,7 +208,7 @@ Result<void> writeTopK(NodeWriter &to, const ops::TopK &op)
 {
     using Returns = ops::TopK::Returns;
     if (op.returns == Returns::Mask)
-        return to.refuse("gives a mask");
+        return to.refuse("outputs a mask");
     HALFTONE_TRY(const Ordered first, ordered(to, op.axis, op.k, op.ascending));
     const std::size_t places = op.returns == Returns::Both ? 1 : 0;
     if (op.returns != Returns::Indices)

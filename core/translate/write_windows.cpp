@@ -316,7 +316,7 @@ Result<void> writeUpsample(NodeWriter &to, const ops::Upsample &op)
         return {};
     }
     if (op.inputs != 1)
-        return to.refuse("brings several tensors to one size");
+        return to.refuse("resizes several tensors to one size");
     const auto scale = static_cast<float>(op.scale);
     to.set(to.add(
         "Resize", {to.in(), kNone, to.floats("scales", {1, 1, scale, scale}, tensor::Shape{4})},

@@ -28,12 +28,11 @@ Result<Record> mergedRecord(std::span<const Record> records)
     Record merged;
     for (const Record &record : records) {
         if (!record.network)
-            return badInput("network", "no groups", "those of the network");
+            return badInput("network", "no groups", "the groups of the model");
         if (!merged.network)
             merged = record;
         if (!std::ranges::equal(record.network->groups, merged.network->groups, isSameGroup))
-            return badInput("network", "other groups than the first record's: another latency plan",
-                            "the same groups");
+            return badInput("network", "the groups differ from those of the first file", "the same groups");
         merged.alone.insert(record.alone.begin(), record.alone.end());
     }
     return merged;

@@ -136,8 +136,8 @@ struct ModelOracle::State
         if (!canBeTimed)
             return unsupported(Field::Target,
                                std::string(tensor::nameOf(task.policy->target))
-                                   + ", which this machine only emulates, so that its times mean nothing",
-                               "a type that it computes in");
+                                   + " is only emulated on this machine, so its times would be meaningless",
+                               "a type that this machine supports natively");
         return areRead;
     }
 
@@ -465,7 +465,7 @@ policy::Policy ModelOracle::policyFor(const Labels &labels) const
     return tune::policyFor(*m_state->task.policy, m_state->graph(), m_state->groups, labels);
 }
 
-Result<double> ModelOracle::glance(const Labels &labels, const Progress &progress)
+Result<double> ModelOracle::estimate(const Labels &labels, const Progress &progress)
 {
     return m_state->errorBy(kGlance, policyFor(labels), progress);
 }

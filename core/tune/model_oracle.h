@@ -38,8 +38,8 @@ public:
     Result<Network> profile(const Progress &progress) override;
     Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress) override;
     void resume(const Network &network) override;
-    bool glances() const override { return true; }
-    Result<double> glance(const Labels &labels, const Progress &progress) override;
+    bool canEstimate() const override { return true; }
+    Result<double> estimate(const Labels &labels, const Progress &progress) override;
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
     Result<Measurement> confirm(const Labels &labels, const Measurement &measured,

@@ -49,10 +49,10 @@ public:
     virtual void resume(const Network &network) = 0;
     /// Σd² / Σr² at the outputs with `label` in this group alone; infinite where it overflows. fails: as profile()
     virtual Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) = 0;
-    /// Whether it tells at a glance, by few examples, what labels lose, so that a search soon has points to show.
-    virtual bool glances() const { return false; }
-    /// Needs: glances(); labels that the groups may have
-    virtual Result<double> glance(const Labels &labels, const Progress &progress)
+    /// Can it estimate errors from a few examples, so that a search has early points to show?
+    virtual bool canEstimate() const { return false; }
+    /// Needs: canEstimate(); labels that the groups may have
+    virtual Result<double> estimate(const Labels &labels, const Progress &progress)
     {
         static_cast<void>(labels);
         HALFTONE_CHECK(progress.checkStop());

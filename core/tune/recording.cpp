@@ -90,10 +90,10 @@ Json errorsJson(const Errors &errors)
     return rows;
 }
 
-Json glancesJson(const std::map<Labels, double> &glances)
+Json estimatesJson(const std::map<Labels, double> &estimates)
 {
     Json rows = Json::array();
-    for (const auto &[labels, error] : glances)
+    for (const auto &[labels, error] : estimates)
         rows.push_back({{"labels", textOf(labels)}, {"error", finite(error)}});
     return rows;
 }
@@ -108,7 +108,7 @@ public:
     {
         static const Json kNull;
         if (!from.is_object() || !from.contains(key)) {
-            fail(key, "nothing", "a value");
+            fail(key, "missing", "a value");
             return kNull;
         }
         return from.at(key);
@@ -300,7 +300,7 @@ Measurement readMeasurement(Reader &reader, const Json &json)
     if (json.contains("plan_ratios")) // likewise
         measured.planRatios = reader.numbers(json, "plan_ratios");
     if (std::ranges::any_of(measured.planRatios, [](double ratio) { return ratio <= 0; }))
-        reader.fail("plan_ratios", "one that is not above 0", "ratios of times");
+        reader.fail("plan_ratios", "a ratio that is not above 0", "ratios of times");
     return measured;
 }
 
@@ -340,14 +340,14 @@ std::map<Labels, Measurement> readMeasurements(Reader &reader, const Json &json,
     return measurements;
 }
 
-std::map<Labels, double> readGlances(Reader &reader, const Json &json, std::size_t groups)
+std::map<Labels, double> readEstimates(Reader &reader, const Json &json, std::size_t groups)
 {
-    std::map<Labels, double> glances;
+    std::map<Labels, double> estimates;
     for (const Json &row : reader.list(json, "glances"))
         if (auto labels = readLabels(reader, row, "glances", groups))
-            glances[std::move(*labels)]
+            estimates[std::move(*labels)]
                 = reader.number(row, "error", std::numeric_limits<double>::infinity());
-    return glances;
+    return estimates;
 }
 
 } // namespace
@@ -377,7 +377,7 @@ std::string writeRecord(const Record &record)
         }
     }
     json["alone"] = errorsJson(record.alone);
-    json["glances"] = glancesJson(record.glanced);
+    json["glances"] = estimatesJson(record.estimated);
     json["measured"] = measurementsJson(record.measured);
     json["confirmed"] = measurementsJson(record.confirmed);
     if (record.sketch) {
@@ -391,7 +391,7 @@ Result<Record> readRecord(std::string_view text)
 {
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded())
-        return badInput({}, "no JSON", "the state of a search");
+        return badInput({}, "not JSON", "the state of a search");
     Reader reader;
     if (const double version = reader.number(json, "version"); !reader.error() && version != kVersion)
         return badInput("version", json.at("version").dump(), std::to_string(kVersion));
@@ -405,7 +405,7 @@ Result<Record> readRecord(std::string_view text)
     const std::size_t groups = record.network ? record.network->groups.size() : 0;
     record.alone = readErrors(reader, json, "alone", groups);
     if (json.contains("glances")) // not in those of before
-        record.glanced = readGlances(reader, json, groups);
+        record.estimated = readEstimates(reader, json, groups);
     record.measured = readMeasurements(reader, json, "measured", groups);
     if (json.contains("confirmed")) // not in those of before
         record.confirmed = readMeasurements(reader, json, "confirmed", groups);
@@ -481,12 +481,12 @@ Result<std::optional<std::vector<Link>>> RecordingOracle::timeConversions(const 
     return std::optional(timedNetwork().links);
 }
 
-Result<double> RecordingOracle::glance(const Labels &labels, const Progress &progress)
+Result<double> RecordingOracle::estimate(const Labels &labels, const Progress &progress)
 {
-    if (const auto known = m_record.glanced.find(labels); known != m_record.glanced.end())
+    if (const auto known = m_record.estimated.find(labels); known != m_record.estimated.end())
         return known->second;
-    HALFTONE_TRY(const double error, m_inner.glance(labels, progress));
-    m_record.glanced[labels] = error;
+    HALFTONE_TRY(const double error, m_inner.estimate(labels, progress));
+    m_record.estimated[labels] = error;
     HALFTONE_CHECK(keep());
     return error;
 }

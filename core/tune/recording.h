@@ -18,7 +18,7 @@ struct Record
     std::map<std::pair<std::size_t, Label>, double> alone; ///< errors by group and label
     std::map<Labels, Measurement> measured;
     std::map<Labels, Measurement> confirmed; ///< the same, timed once more
-    std::map<Labels, double> glanced; ///< errors by a few examples
+    std::map<Labels, double> estimated; ///< errors by a few examples
     /// Of the network's links, in their order, once they were timed; what the network says of them stays the guess that was gone by before.
     std::optional<std::vector<ConversionPrices>> conversions{};
     std::optional<Network> sketch{}; ///< where a search began with one
@@ -47,8 +47,8 @@ public:
     Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress) override;
     void resume(const Network &network) override { m_inner.resume(network); }
     /// What was recorded is told again, whoever is asked for the rest.
-    bool glances() const override { return m_inner.glances() || !m_record.glanced.empty(); }
-    Result<double> glance(const Labels &labels, const Progress &progress) override;
+    bool canEstimate() const override { return m_inner.canEstimate() || !m_record.estimated.empty(); }
+    Result<double> estimate(const Labels &labels, const Progress &progress) override;
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
     Result<Measurement> confirm(const Labels &labels, const Measurement &measured,

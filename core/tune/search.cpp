@@ -18,9 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kGlanced = 3; // points that are measured before errors are known well
-constexpr std::size_t kTogether = 2; // neighbouring groups that a glance is at, for these
-constexpr std::size_t kWalked = 8; // corners of the hull by a glance, from the fastest on
+constexpr std::size_t kPreliminaryPoints = 3; // points measured on estimated errors
+constexpr std::size_t kGroupsPerEstimate = 2; // neighbouring groups lowered together in an estimate
+constexpr std::size_t kCornersTried = 8; // corners of the estimated hull, fastest first
 
 class Search
 {
@@ -69,7 +69,7 @@ private:
                 return StoppedBy::Done;
         }
         for (const auto step :
-             {&Search::measureLowest, &Search::glance, &Search::timeConversions, &Search::measureErrors,
+             {&Search::measureLowest, &Search::estimate, &Search::timeConversions, &Search::measureErrors,
               &Search::measureHull, &Search::closeIn, &Search::repair, &Search::confirm})
             if (const auto done = (this->*step)(); !done.ok())
                 return stopped(done.error());
@@ -116,7 +116,7 @@ private:
         const Labels fastest = sums.completed(sums.cheapest(0));
         HALFTONE_TRY(const Measurement measured, evaluate(fastest, Origin::Hull));
         // For decibels the sums of errors that are known well say more than a walk.
-        if (!holds(measured) && m_settings.limit->metric == Limit::Metric::Top1 && m_oracle.glances())
+        if (!holds(measured) && m_settings.limit->metric == Limit::Metric::Top1 && m_oracle.canEstimate())
             HALFTONE_CHECK(walkFromFastest());
         if (!std::isfinite(fastestWithin()))
             return false;
@@ -129,10 +129,10 @@ private:
     Result<void> walkFromFastest()
     {
         HALFTONE_CHECK(measureLowest());
-        HALFTONE_CHECK(glanceAtErrors(1));
+        HALFTONE_CHECK(estimateErrors(1));
         const std::vector<Labels> hull = m_front.surrogate().hull();
         std::size_t tried = 0;
-        for (std::size_t k = hull.size(); k-- > 1 && tried < kWalked; ++tried) { // the first is float32
+        for (std::size_t k = hull.size(); k-- > 1 && tried < kCornersTried; ++tried) { // the first is float32
             if (m_front.predict(hull[k]).milliseconds >= fastestWithin())
                 break;
             HALFTONE_TRY(const Measurement measured, evaluate(hull[k], Origin::Hull));
@@ -183,22 +183,22 @@ private:
 
     /// Errors by a few examples, and the points that these show to be worth most, what a conversion takes as good as known: soon most of the
     /// front is there.
-    Result<void> glance()
+    Result<void> estimate()
     {
-        if (!m_oracle.glances() || m_settings.limit)
+        if (!m_oracle.canEstimate() || m_settings.limit)
             return {};
-        HALFTONE_CHECK(glanceAtErrors(kTogether));
+        HALFTONE_CHECK(estimateErrors(kGroupsPerEstimate));
         const std::vector<Labels> hull = m_front.surrogate().hull();
         for (const Labels &labels : hull)
             predict(labels, Origin::Hull);
         tell();
-        HALFTONE_CHECK(measureMostGained(hull, std::min(kGlanced, m_settings.points)));
+        HALFTONE_CHECK(measureMostGained(hull, std::min(kPreliminaryPoints, m_settings.points)));
         std::erase_if(m_front.points, [](const Point &point) { return !point.measured; });
         return {};
     }
 
     /// So many neighbouring groups at a time, the last ones first: what lies before them is as it was.
-    Result<void> glanceAtErrors(std::size_t together)
+    Result<void> estimateErrors(std::size_t together)
     {
         for (const Label label : {Label::Target, Label::Int8}) {
             std::vector<std::size_t> run;
@@ -206,7 +206,7 @@ private:
                 if (m_front.groups[k].isTunable && m_front.groups[k].costs.allows(label))
                     run.push_back(k);
                 if (run.size() == together || (k == 0 && !run.empty()))
-                    HALFTONE_CHECK(glanceAt(std::exchange(run, {}), label));
+                    HALFTONE_CHECK(estimateError(std::exchange(run, {}), label));
             }
         }
         for (Group &group : m_front.groups)
@@ -216,20 +216,20 @@ private:
         return {};
     }
 
-    Result<void> glanceAt(const std::vector<std::size_t> &run, Label label)
+    Result<void> estimateError(const std::vector<std::size_t> &run, Label label)
     {
         HALFTONE_CHECK(checkTime());
         const auto left = static_cast<double>(run.back()) / static_cast<double>(m_front.groups.size());
-        m_progress.tell(0.15 + 0.1 * (1 - left), "a glance at " + m_front.groups[run.back()].name);
+        m_progress.tell(0.15 + 0.1 * (1 - left), "estimate of " + m_front.groups[run.back()].name);
         const Clock::time_point begin = Clock::now();
         Labels labels = m_front.surrogate().widest();
         for (const std::size_t k : run)
             labels[k] = label;
-        HALFTONE_TRY(const double error, m_oracle.glance(labels, Progress{m_progress.stop, {}}));
+        HALFTONE_TRY(const double error, m_oracle.estimate(labels, Progress{m_progress.stop, {}}));
         m_front.errorsSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
         if (!std::isfinite(error) && run.size() > 1) { // which one is it?
             for (const std::size_t k : run)
-                HALFTONE_CHECK(glanceAt({k}, label));
+                HALFTONE_CHECK(estimateError({k}, label));
             return {};
         }
         shareError(run, label, error);
@@ -266,7 +266,7 @@ private:
                 HALFTONE_TRY(const double error,
                              m_oracle.errorAlone(k, label, Progress{m_progress.stop, {}}));
                 m_front.errorsSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
-                ++m_front.passes; // glances are next to nothing
+                ++m_front.passes; // estimates cost next to nothing
                 takeError(group, label, error);
             }
             group.isErrorKnown = true;
@@ -397,7 +397,7 @@ private:
                 return {};
             HALFTONE_CHECK(checkTime());
             Point &point = m_front.points[*found];
-            m_progress.tell(0.95, "timing once more what is offered");
+            m_progress.tell(0.95, "timing the offered points again");
             HALFTONE_TRY(point.measured,
                          m_oracle.confirm(point.labels, *point.measured, Progress{m_progress.stop, {}}));
             m_confirmed.insert(point.labels);

@@ -9,13 +9,13 @@
 
 namespace halftone::tune {
 
-/// How good a network has to be.
+/// The required accuracy.
 struct Limit
 {
     enum class Metric : std::uint8_t
     {
-        Sqnr, ///< at least so many decibels at the outputs
-        Top1 ///< top-1 accuracy falls by no more than `-value` points of a hundred
+        Sqnr, ///< minimum SQNR at the outputs, in dB
+        Top1 ///< top-1 accuracy drops by at most `-value` percentage points
     };
     Metric metric = Metric::Sqnr;
     double value = 0; ///< 30 (dB); -0.5 (points)
@@ -25,29 +25,29 @@ struct Limit
 
 struct SearchSettings
 {
-    std::optional<Limit> limit; ///< nothing: the whole front
-    /// With a limit: one network is asked for, not a front. Where the fastest that the sums of times allow meets the limit, or with a limit of
-    /// accuracy one of the next, nothing is left to find, and errors of groups alone, most of a search, are not asked for.
+    std::optional<Limit> limit; ///< absent: the whole front
+    /// With a limit: one model is wanted, not a front. If the fastest combination by the sum of times (or, with an accuracy limit, one of the
+    /// next) meets the limit, the search ends without measuring isolated errors, which take most of the time.
     bool onlyFastest = false;
-    std::optional<std::chrono::duration<double>> time; ///< after which no further measurement begins
+    std::optional<std::chrono::duration<double>> time; ///< no measurement starts after this time
     std::size_t points
-        = 8; ///< of the hull that are measured, at most: those that add most to what is dominated
-    std::size_t trials = 10; ///< of repair; those that miss the limit teach what the sums are wrong about
+        = 8; ///< maximum number of measured points of the hull: those that add most to the dominated area
+    std::size_t trials = 10; ///< trials of the repair; those that miss the limit correct the sums
 };
 
-/// Is told what is known after each step; called by the thread that searches.
+/// Receives the front after each step, on the searching thread.
 using Told = std::function<void(const Front &)>;
 
-/// Searches for the labels that lose least for the time they take: errors of groups alone, the hull of their sums, points
-/// of it measured, then what nextTrial() says (core/tune/RULES.md, T-search). Stopped, or out of time, it gives what
-/// it has: Front::stoppedBy says which.
-/// fails: what the oracle refuses; Cancelled before anything was measured
+/// Searches for the best trade-off of error and time: isolated errors of groups, the convex hull of their sums, measurement of points
+/// on it, then the trials of nextTrial() (core/tune/RULES.md, T-search). If cancelled or out of time, it returns the front so far, with
+/// the reason in Front::stoppedBy.
+/// fails: errors of the oracle; Cancelled before the first measurement
 Result<Front> search(Oracle &oracle, const SearchSettings &settings, const Progress &progress = {},
                      const Told &told = {});
 
-/// The point of `front.best()` that people mean; nothing where none is.
+/// The selected point of `front.best()`; absent if none qualifies.
 /// FastestWithin  the fastest that meets the limit (without one: all do)
-/// Knee           where the front bends most: farthest from the line between its ends, both axes as shares of their lengths
+/// Knee           strongest bend of the front: the point farthest from the line between its ends, with both axes normalised
 enum class Pick : std::uint8_t
 {
     FastestWithin,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes the pictures of guide and README anew, of the sample: look at them before they are committed.
+# Takes the pictures of the guide and README again, showing the sample. Look at them before you commit them.
 #   take_pictures.sh [PROGRAM]: default build/dev/halftone
 # Needs ImageMagick, and DejaVu for names that look the same everywhere.
 set -euo pipefail

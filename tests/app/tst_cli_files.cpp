@@ -220,7 +220,7 @@ void TestCliFiles::aPairOfTwoRunsIsRefusedUnlessItIsMeant()
     for (const char *command : {"info", "layout"}) {
         const CliOutcome outcome = callCli({command, path("bfloat16-symbol.json")});
         QCOMPARE(outcome.code, 1);
-        QVERIFY2(outcome.lastLine().contains("not the parameters that the symbol beside it was written with")
+        QVERIFY2(outcome.lastLine().contains("this parameter file does not belong to the symbol next to it")
                      && outcome.lastLine().contains("--params"),
                  outcome.err.constData());
     }
@@ -239,7 +239,7 @@ void TestCliFiles::aSecondWriterIsToldAtOnce()
     QCOMPARE(outcome.err,
              "error: " + path("new").toUtf8() + ": process "
                  + QByteArray::number(QCoreApplication::applicationPid())
-                 + " is writing it, expected another name, or its end\n");
+                 + " is writing this file; wait for it or choose another name\n");
     QVERIFY(!QFile::exists(path("new-symbol.json")));
     QCOMPARE(callCli({"convert", path("net-symbol.json"), "--out", path("other")}).code, 0);
 }

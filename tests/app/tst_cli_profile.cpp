@@ -92,7 +92,7 @@ void TestCliProfile::whoAsksForAnEmulatedTypeIsToldBeforeAnythingIsMeasured()
     program.kill();
     program.waitForFinished();
     QVERIFY(stillRuns);
-    QVERIFY2(told.contains("no fast path for float16") && told.contains("emulated"), told.constData());
+    QVERIFY2(told.contains("no native support for float16") && told.contains("emulated"), told.constData());
     QVERIFY(program.readAllStandardOutput().isEmpty());
 }
 

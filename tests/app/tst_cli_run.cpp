@@ -92,7 +92,7 @@ private Q_SLOTS:
                 const QByteArray wanted
                     = QByteArray("x: an array of ") + std::string(tensor::nameOf(type)).c_str();
                 QVERIFY2(outcome.err.contains(wanted)
-                             && outcome.err.contains("float32, which the model declares"),
+                             && outcome.err.contains("float32, as declared by the model"),
                          outcome.err.constData());
             }
         }
@@ -131,7 +131,7 @@ private Q_SLOTS:
         if (converted.code == 3)
             QSKIP("this build was made without ONNX");
         QVERIFY2(converted.code == 0, converted.err.constData());
-        QVERIFY2(converted.out.contains("of them in bodies of control flow"), converted.out.constData());
+        QVERIFY2(converted.out.contains("of the casts in control flow bodies"), converted.out.constData());
         const QString wide = folder.filePath(QStringLiteral("wide.onnx"));
         const CliOutcome stripped = callCli({"rewrite", made, "--pass", "strip-casts", "--out", wide});
         QVERIFY2(stripped.code == 0, stripped.err.constData());
@@ -180,7 +180,7 @@ private Q_SLOTS:
         QCOMPARE(constants["subgraph_params"]["elements"].get<int>(), 40);
         const CliOutcome text = callCli({"convert", data + "constants.onnx", "--target", "float16", "--out",
                                          folder.filePath(QStringLiteral("constants.onnx"))});
-        QVERIFY2(text.out.contains("4 of 5 stored in another type"), text.out.constData());
+        QVERIFY2(text.out.contains("4 of 5 stored in a different type"), text.out.constData());
     }
 
     void theSampleIsAsAccurateAsNumpySays_data();

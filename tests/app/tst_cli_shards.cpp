@@ -109,7 +109,7 @@ private Q_SLOTS:
         const CliOutcome other = callCli({"tune", kSample, "--inputs", kDigits, "--examples", "5", "--target",
                                           "bfloat16", "--state", in("state"), "--out", in("f.json")});
         QCOMPARE(other.code, 1);
-        QVERIFY(other.err.contains("another search"));
+        QVERIFY(other.err.contains("a different search"));
     }
 
     void shardsCanBeCounted()
@@ -131,7 +131,7 @@ private Q_SLOTS:
         for (const QString shard : {"0/2", "3/2", "1", "/", "a/b", "1/0", "1/99999999", "-", "-/", "-/0"}) {
             const CliOutcome outcome = callCli(command + QStringList{"--out", out, "--shard", shard});
             QCOMPARE(outcome.code, 2);
-            QVERIFY2(outcome.err.contains("--shard") && outcome.err.contains("-/n"), outcome.err.constData());
+            QVERIFY2(outcome.err.contains("--shard") && outcome.err.contains("-/N"), outcome.err.constData());
         }
         QCOMPARE(callCli(command + QStringList{"--shard", "1/2"}).code, 2);
         QCOMPARE(callCli(command + QStringList{"--out", out, "--shard", "1/2", "--grid", "first-batch"}).code,

@@ -150,23 +150,23 @@ def bad_operators():
 def bad_text():
     good = json.dumps(symbol())
     for length in sorted(random.Random(1).sample(range(1, len(good)), 40)):
-        case(f"symbol_cut_{length:03}.json", "symbol", good[:length], "broken JSON")
+        case(f"symbol_cut_{length:03}.json", "symbol", good[:length], "invalid JSON")
     for position in sorted(random.Random(2).sample(range(len(good)), 40)):
         data = bytearray(good.encode())
         data[position] ^= 1 << random.Random(position).randrange(8)
         case(f"symbol_flip_{position:03}.json", "symbol", bytes(data), "*")
-    case("symbol_comma.json", "symbol", good[:-1] + ",}", "broken JSON")
-    case("symbol_two.json", "symbol", good + good, "broken JSON")
-    case("symbol_tail.json", "symbol", good + "x", "broken JSON")
+    case("symbol_comma.json", "symbol", good[:-1] + ",}", "invalid JSON")
+    case("symbol_two.json", "symbol", good + good, "invalid JSON")
+    case("symbol_tail.json", "symbol", good + "x", "invalid JSON")
     case("symbol_nul.json", "symbol", good.replace("data", "da\0ta"), "a NUL byte, expected text")
     case("symbol_nul_tail.json", "symbol", good.encode() + b"\0", "a NUL byte, expected text")
-    case("symbol_bad_utf8.json", "symbol", good.encode().replace(b"data", b"d\xffta"), "broken JSON")
-    case("symbol_surrogate.json", "symbol", good.replace("data", "\\ud800"), "broken JSON")
-    case("symbol_nan.json", "symbol", good.replace("10901", "NaN"), "broken JSON")
-    case("symbol_number_overflow.json", "symbol", good.replace("[3, 0, 0]", "[1e999, 0, 0]"), "broken JSON")
-    case("symbol_comment.json", "symbol", "// x\n" + good, "broken JSON")
-    case("symbol_repeated_nodes.json", "symbol", good[:-1] + ', "nodes": []}', "nodes: the key a second time")
-    case("symbol_repeated_name.json", "symbol", good.replace('"name": "fc"', '"name": "fc", "name": "fd"'), "nodes[2].name: the key a second time")
+    case("symbol_bad_utf8.json", "symbol", good.encode().replace(b"data", b"d\xffta"), "invalid JSON")
+    case("symbol_surrogate.json", "symbol", good.replace("data", "\\ud800"), "invalid JSON")
+    case("symbol_nan.json", "symbol", good.replace("10901", "NaN"), "invalid JSON")
+    case("symbol_number_overflow.json", "symbol", good.replace("[3, 0, 0]", "[1e999, 0, 0]"), "invalid JSON")
+    case("symbol_comment.json", "symbol", "// x\n" + good, "invalid JSON")
+    case("symbol_repeated_nodes.json", "symbol", good[:-1] + ', "nodes": []}', "nodes: duplicate key")
+    case("symbol_repeated_name.json", "symbol", good.replace('"name": "fc"', '"name": "fc", "name": "fd"'), "nodes[2].name: duplicate key")
     for depth in (64, 65, 1000):
         case(f"symbol_deep_metadata_{depth}.json", "symbol", json.dumps(symbol()).replace("10901]", "10901, " + "[" * depth + "]" * depth + "]"), "nested more than 64 deep")
     case("symbol_deep_lists.json", "symbol", "[" * 3000, "a list, expected an object")
@@ -283,14 +283,14 @@ def bad_sparse():
 def bad_models():
     good = json.dumps(symbol())
     for name, data, expected in (
-        ("empty", b"", "an empty file"), ("blanks", b" \n\t " * 9, "whitespace only"), ("html", b"<!DOCTYPE html><html>404</html>", "a web page"),
+        ("empty", b"", "an empty file"), ("blanks", b" \n\t " * 9, "only whitespace"), ("html", b"<!DOCTYPE html><html>404</html>", "a web page"),
         ("html_blanks", b"\n\n <html>", "a web page"), ("xml", b"<?xml version='1.0'?>", "a web page or XML"), ("bom", b"\xef\xbb\xbf" + good.encode(), "a byte order mark"),
         ("utf16_le", good.encode("utf-16-le"), "UTF-16"), ("utf16_be", good.encode("utf-16-be"), "UTF-16"), ("utf16_bom", good.encode("utf-16"), "UTF-16"),
         ("zip", b"PK\3\4" + b"\0" * 40, "a zip archive"), ("gzip", b"\x1f\x8b\x08\0" * 4, "a gzip archive"), ("npy", b"\x93NUMPY\1\0", "a NumPy array"),
         ("pickle", b"\x80\x04\x95\0\0", "a Python pickle"), ("gguf", b"GGUF\3\0\0\0", "a GGUF model"), ("hdf5", b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         ("lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
         ("text", b"hello world", "\"hello world\""), ("nul", b"\0" * 100, "expected an MXNet symbol"), ("list", b"[1, 2]", "a list, expected an object"),
-        ("brace", b"{", "broken JSON"), ("magic_only", struct.pack("<Q", LIST_MAGIC), "the file ends in the reserved word"),
+        ("brace", b"{", "invalid JSON"), ("magic_only", struct.pack("<Q", LIST_MAGIC), "the file ends in the reserved word"),
         ("policy", json.dumps({"target_dtype": "float16"}).encode(), 'unknown key "target_dtype"'),
     ):
         case(f"model_{name}.bin", "model", data, expected)

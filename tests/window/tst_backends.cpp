@@ -94,7 +94,7 @@ void TestBackends::aDialogAsksForTheOtherOne()
     QVERIFY(m_window->backends().isRunning());
     QVERIFY(test::settle(*m_window));
     QCOMPARE(finished.size(), 1);
-    QVERIFY2(finished[0][0].toString().startsWith(u"cpu against fake-gpu: output "),
+    QVERIFY2(finished[0][0].toString().startsWith(u"cpu vs. fake-gpu: output "),
              qPrintable(finished[0][0].toString()));
 }
 

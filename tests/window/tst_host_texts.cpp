@@ -32,7 +32,7 @@ void TestHostTexts::listsOfHostsAreRead_data()
     QTest::newRow("none at a time") << QByteArray("a slots=0") << QByteArray("line 1: \"a slots=0\"");
     QTest::newRow("an option") << QByteArray("--mca x") << QByteArray("line 1: \"--mca x\"");
     QTest::newRow("a word more") << QByteArray("a cores=3") << QByteArray("line 1: \"a cores=3\"");
-    QTest::newRow("nobody") << QByteArray("# none\n") << QByteArray("hosts: none");
+    QTest::newRow("nobody") << QByteArray("# none\n") << QByteArray("hosts: the list is empty");
 }
 
 void TestHostTexts::listsOfHostsAreRead()
@@ -88,10 +88,10 @@ void TestHostTexts::theReasonIsFoundInWhatWasSaid_data()
 {
     QTest::addColumn<QByteArray>("said");
     QTest::addColumn<QByteArray>("reason");
-    QTest::newRow("ours, and what it follows from")
-        << QByteArray("1 of 4 shards, computing\nerror: x.npz: not there\nerror: shard 2: exit code 1; the "
-                      "reason is given above\n-----\nMPI_ABORT was invoked on rank 0.\n-----\n")
-        << QByteArray("x.npz: not there");
+    QTest::newRow("ours, and what it follows from") << QByteArray(
+        "1 of 4 shards, computing\nerror: x.npz: not there\nerror: shard 2: failed with exit code 1; "
+        "see the error above\n-----\nMPI_ABORT was invoked on rank 0.\n-----\n")
+                                                    << QByteArray("x.npz: not there");
     const QByteArray theirs = "-----------\nORTE was unable to reliably start one or more\ndaemons.\n\n"
                               "* not finding the required libraries\n-----------\n";
     QTest::newRow("Open MPI's") << theirs

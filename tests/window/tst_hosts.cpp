@@ -150,7 +150,7 @@ QString TestHosts::finish(const HostRun &run, const app::HostPlace &place)
 void TestHosts::withoutOpenMpiTheActionSaysSo()
 {
     QVERIFY(app::whyNoHosts(true).isEmpty());
-    QVERIFY(app::whyNoHosts(false).contains(u"without Open MPI"));
+    QVERIFY(app::whyNoHosts(false).contains(u"no Open MPI support"));
     const QAction *found = nullptr;
     for (const QAction *menu : m_window->menuBar()->actions()) {
         for (const QAction *action : menu->menu()->actions())
@@ -190,7 +190,7 @@ void TestHosts::aComparisonIsTheWindowsOwn()
     const std::size_t examples = m_window->jobs().data()->examples;
     const HostRun run = hosts().runFor(HostTask::Compare, examples, true);
     QCOMPARE(finish(run, placeOf()),
-             QStringLiteral("Compared on hosts, over %1 examples.").arg(own->examples));
+             QStringLiteral("Compared on hosts with %1 examples.").arg(own->examples));
     QCOMPARE(run.state(), HostRun::State::Finished);
     const session::Figures figures = controller().figures();
     QVERIFY(figures.comparison != own);
@@ -218,7 +218,7 @@ void TestHosts::aCalibrationIsTheWindowsOwn()
     QVERIFY(own);
     const HostRun run = hosts().runFor(HostTask::Calibrate, m_window->jobs().data()->examples, false);
     QCOMPARE(finish(run, placeOf("localhost slots=3")),
-             QStringLiteral("Calibrated on hosts, over %1 examples.").arg(own->examples));
+             QStringLiteral("Calibrated on hosts with %1 examples.").arg(own->examples));
     const auto theirs = controller().figures().calibration;
     QVERIFY(theirs != own);
     QCOMPARE(theirs->tensors.size(), own->tensors.size());
@@ -238,9 +238,9 @@ void TestHosts::fewExamplesAreFewShards()
         QSKIP(qPrintable(why));
     useExamples(3);
     QCOMPARE(finish(hosts().runFor(HostTask::Compare, 0, false), placeOf()),
-             QStringLiteral("Compared on hosts, over 3 examples."));
+             QStringLiteral("Compared on hosts with 3 examples."));
     QCOMPARE(finish(hosts().runFor(HostTask::Calibrate, 0, false), placeOf()),
-             QStringLiteral("Calibrated on hosts, over 3 examples."));
+             QStringLiteral("Calibrated on hosts with 3 examples."));
 }
 
 void TestHosts::aSearchArrivesMeasured()
@@ -252,14 +252,14 @@ void TestHosts::aSearchArrivesMeasured()
     if (maker.value().backend().support(tensor::DType::BF16) != kernels::Support::Native)
         QSKIP("this machine has no backend with a native bfloat16, so that nothing can be timed");
     const QString said = finish(hosts().runFor(HostTask::Tune, 0, false), placeOf());
-    QVERIFY2(said.startsWith(u"Searched on hosts:"), qPrintable(said));
+    QVERIFY2(said.startsWith(u"Search on hosts finished:"), qPrintable(said));
     QVERIFY(test::settle(*m_window));
     const tune::Front *const front = m_window->tune().front();
     QVERIFY(front);
     QVERIFY(!front->best().empty());
     const auto measured = std::ranges::count_if(
         front->points, [](const tune::Point &point) { return point.measured.has_value(); });
-    QVERIFY2(said.contains(QStringLiteral(" %1 networks").arg(measured)),
+    QVERIFY2(said.contains(QStringLiteral(" %1 models").arg(measured)),
              qPrintable(said)); // none was measured here
 }
 
@@ -314,7 +314,7 @@ void TestHosts::failuresAreTold_data()
     QTest::addColumn<QString>("expected");
     const QString here = QStringLiteral("localhost slots=2");
     QTest::newRow("a program that is not there") << here << QStringLiteral("/none/halftone-mpi") << QString()
-                                                 << QStringLiteral("/none/halftone-mpi: not there");
+                                                 << QStringLiteral("/none/halftone-mpi: no such file");
     QTest::newRow("a program without MPI") << here << QStringLiteral("/bin/true") << QString()
                                            << QStringLiteral("does not behave like halftone-mpi");
     QTest::newRow("no mpirun") << here << kProgram << QStringLiteral("/none/mpirun")

@@ -1,6 +1,6 @@
 #include "app/focus_mark.h"
-#include "app/left_work.h"
 #include "app/live_jobs.h"
+#include "app/recoverable_session.h"
 #include "tests/window/window_fixture.h"
 
 #include <QAbstractButton>
@@ -373,10 +373,10 @@ void TestKeyboard::muchUnsavedWorkDoesNotMakeTheWindowHigher()
     }
     {
         MainWindow window;
-        QCOMPARE(app::leftJournals().size() >= 30, true);
+        QCOMPARE(app::recoverableJournals().size() >= 30, true);
         QVERIFY(window.minimumSizeHint().height() < 600);
     }
-    for (const QString &left : app::leftJournals())
+    for (const QString &left : app::recoverableJournals())
         app::discardJournal(left);
 }
 

@@ -1,4 +1,4 @@
-#include "app/left_work.h"
+#include "app/recoverable_session.h"
 #include "core/policy/policy_json.h"
 #include "core/session/journal.h"
 #include "core/session/session_file.h"
@@ -71,7 +71,7 @@ private Q_SLOTS:
             const int told = lines.last().toInt();
             longest = std::max(longest, told);
 
-            const QStringList left = app::leftJournals();
+            const QStringList left = app::recoverableJournals();
             QVERIFY(left.size() == 1 || left.size() == 2); // a new one begins when a session is saved
             int kept = 0;
             for (const QString &journal : left) {

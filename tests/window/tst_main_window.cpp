@@ -171,12 +171,12 @@ void TestMainWindow::whereThereAreNoDataInputsAreDrawn()
     QStringList said;
     for (const QLabel *label : window.statusBar()->findChildren<QLabel *>())
         said << label->text();
-    QVERIFY2(said.join(' ').contains("on drawn inputs"), qPrintable(said.join(' ')));
+    QVERIFY2(said.join(' ').contains("on random inputs"), qPrintable(said.join(' ')));
     QVERIFY2(!said.join(' ').contains("top-1"), qPrintable(said.join(' '))); // which would be accuracy
     QStringList buttons;
     for (const QToolButton *button : window.findChildren<QToolButton *>())
         buttons << button->text();
-    QVERIFY(buttons.contains("drawn inputs"));
+    QVERIFY(buttons.contains("random inputs"));
 }
 
 void TestMainWindow::anOnnxModelIsEditedComparedSavedAndExported()
@@ -265,7 +265,7 @@ void TestMainWindow::timesThatAreAwaitedAreNotAskedFor()
     QVERIFY(measure && measure->isVisible());
     window.jobs().setLatencyWanted(true);
     QVERIFY(!measure->isVisible());
-    QVERIFY2(plot->emptyText().startsWith(QStringLiteral("Layer times follow")),
+    QVERIFY2(plot->emptyText().startsWith(QStringLiteral("Layer times are measured when")),
              qPrintable(plot->emptyText()));
     window.jobs().setLatencyWanted(false);
     QVERIFY(measure->isVisible());
@@ -323,7 +323,7 @@ void TestMainWindow::dataThatContradictTheModelChangeNothing()
     window.jobs().setData(examples);
     QVERIFY(settleAfterEdit(window));
     QCOMPARE(failed.size(), 1);
-    QVERIFY2(failed[0][0].toString().contains(" was not attached: "), qPrintable(failed[0][0].toString()));
+    QVERIFY2(failed[0][0].toString().startsWith("Could not attach "), qPrintable(failed[0][0].toString()));
     const auto *const notice = window.findChild<QWidget *>(QStringLiteral("notice"));
     QVERIFY(notice->isVisibleTo(&window)); // until right ones come, at the end
     QCOMPARE(window.jobs().data()->inputs, data);

@@ -1,5 +1,5 @@
-#include "app/left_work.h"
 #include "app/live_jobs.h"
+#include "app/recoverable_session.h"
 #include "tests/window/window_fixture.h"
 
 #include <unistd.h>
@@ -347,7 +347,7 @@ void TestSessions::unsavedWorkOfAKilledProgramIsOffered()
         auto begun = session::Journal::create(journal.toStdString(), head);
         QVERIFY(begun.ok() && begun.value().edited({edited, "Exclude stem_conv"}).ok());
     }
-    QCOMPARE(app::leftJournals(), QStringList{journal});
+    QCOMPARE(app::recoverableJournals(), QStringList{journal});
     MainWindow window;
     window.files().recover(journal);
     QVERIFY(settle(window));
@@ -383,7 +383,7 @@ void TestSessions::unsavedWorkIsOfferedBesideAnOpenedModel()
     QVERIFY(window.controller().document()->policy() == edited);
     QVERIFY(window.files().isModified());
     QVERIFY2(bar.text().contains("other-symbol.json"), qPrintable(bar.text()));
-    QCOMPARE(app::leftJournals(), QStringList{other}); // what is open again is not offered again
+    QCOMPARE(app::recoverableJournals(), QStringList{other}); // what is open again is not offered again
     QVERIFY(QFile::exists(app::journalFolder() + "/ours.journal")); // but kept against a second crash
     window.files().close();
     QVERIFY(!QFile::exists(app::journalFolder() + "/ours.journal"));
@@ -420,7 +420,7 @@ void TestSessions::attachedDataAreOfferedWhereNothingWasEdited()
         QVERIFY(begun.ok());
         QVERIFY(begun.value().dataAttached(*head.state.data).ok());
     }
-    QVERIFY(app::leftWork().empty());
+    QVERIFY(app::recoverableSessions().empty());
     QVERIFY(!QFile::exists(journal));
 }
 
@@ -429,11 +429,11 @@ void TestSessions::aClosedDocumentLeavesNoJournal()
     {
         MainWindow window;
         openQuickly(window);
-        QVERIFY(app::leftJournals().isEmpty()); // held by this very program
+        QVERIFY(app::recoverableJournals().isEmpty()); // held by this very program
         window.files().close();
         QVERIFY(!window.controller().isOpen());
     }
-    QVERIFY(app::leftJournals().isEmpty());
+    QVERIFY(app::recoverableJournals().isEmpty());
 }
 
 HALFTONE_WINDOW_TEST(TestSessions)

@@ -1,5 +1,5 @@
 #include "app/bars/notice_bar.h"
-#include "app/left_work.h"
+#include "app/recoverable_session.h"
 #include "app/source_watch.h"
 #include "core/base/atomic_file.h"
 #include "core/base/mapped_file.h"
@@ -161,11 +161,10 @@ void TestSourceFile::aModelThatIsWrittenOverInPlaceIsToldAndWhatWasReadIsKept()
         write("m-0000.params", how == u"cut" ? std::string("cut") : paramsOf(70, m_folder->path()));
     }
     app::NoticeBar *const told = bar(window, "source");
-    QTRY_VERIFY2(told->text().startsWith("m-0000.params has changed since it was read"),
-                 qPrintable(told->text()));
+    QTRY_VERIFY2(told->text().startsWith("m-0000.params has changed on disk"), qPrintable(told->text()));
     QVERIFY(buttonOf(told, "Reload"));
-    QVERIFY(buttonOf(told, "Keep What Was Read"));
-    buttonOf(told, "Keep What Was Read")->click();
+    QVERIFY(buttonOf(told, "Keep Shown Version"));
+    buttonOf(told, "Keep Shown Version")->click();
     QVERIFY(told->text().isEmpty());
     QVERIFY(window.source().state().kind == Kind::AsRead);
     // Everything that is computed and saved from here on is of what was read.
@@ -245,7 +244,7 @@ void TestSourceFile::figuresOfWhatIsLostAreWithdrawn()
     QVERIFY(settleAfterEdit(window));
     QVERIFY(!window.controller().figures().comparison); // nothing is computed from it
     const QString told = window.findChild<widgets::LatencyPlot *>()->emptyText();
-    QVERIFY2(told.contains("was written over"), qPrintable(told));
+    QVERIFY2(told.contains("was overwritten"), qPrintable(told));
     QVERIFY(window.files().save(path("a.halftone")).ok());
     const session::SessionFile file = session::readSession(path("a.halftone").toStdString()).value();
     QVERIFY(file.results.empty());
@@ -296,7 +295,7 @@ void TestSourceFile::theNoticeThatNothingWasSavedGoesWhenItIs()
     QVERIFY(save);
     save->trigger();
     const app::NoticeBar *const notice = bar(window, "notice");
-    QVERIFY2(notice->text().startsWith("Not saved: "), qPrintable(notice->text()));
+    QVERIFY2(notice->text().startsWith("Could not save: "), qPrintable(notice->text()));
     QDir().mkpath(path("folder"));
     save->trigger();
     QVERIFY2(notice->text().isEmpty(), qPrintable(notice->text()));
@@ -363,7 +362,7 @@ void TestSourceFile::aJournalOfANewerVersionIsKeptAndNamed()
         << R"({"halftone":2,"model":{"symbol":"m.onnx"},"history":[{"policy":{},"what":""}],"current":0,"view":{}})"
            "\n{\"session\":\"\"}\n{\"policy\":{\"fp32_ops\":[\"Conv\"]},\"what\":\"Conv to fp32\"}\n";
     const auto kept = [&journal] {
-        const std::vector<app::LeftWork> left = app::leftWork();
+        const std::vector<app::RecoverableSession> left = app::recoverableSessions();
         return left.size() == 1 && left[0].journal == journal && !left[0].isReadable
             && left[0].text.contains(journal) && left[0].text.contains("format version 2, expected 1");
     };
@@ -371,7 +370,7 @@ void TestSourceFile::aJournalOfANewerVersionIsKeptAndNamed()
     MainWindow window;
     open(window);
     const app::RecoveryBar &offered = window.recoveryBar();
-    QVERIFY2(offered.text().startsWith("Unsaved work that this version cannot read is kept: "),
+    QVERIFY2(offered.text().startsWith("Unsaved work from another version of Halftone was kept: "),
              qPrintable(offered.text()));
     QVERIFY(!buttonOf(&offered, "Recover"));
     QVERIFY(kept());
@@ -394,7 +393,7 @@ void TestSourceFile::whatOfAJournalIsNotUnderstoodIsKeptAside()
         QVERIFY(begun.ok() && begun.value().edited({edited, "Exclude fc"}).ok());
     }
     std::ofstream(journal.toStdString(), std::ios::app) << "{\"zoom\":3}\n{\"policy\":{\"fp32";
-    const std::vector<app::LeftWork> left = app::leftWork();
+    const std::vector<app::RecoverableSession> left = app::recoverableSessions();
     QCOMPARE(left.size(), std::size_t{1});
     QVERIFY2(left[0].isReadable && left[0].text.contains("1 edit") && left[0].text.contains("2 of its lines"),
              qPrintable(left[0].text));
@@ -409,11 +408,11 @@ void TestSourceFile::whatOfAJournalIsNotUnderstoodIsKeptAside()
                      && told.contains(aside),
                  qPrintable(told));
         QVERIFY(QFile::exists(aside));
-        QVERIFY(app::leftWork().empty()); // it is open
+        QVERIFY(app::recoverableSessions().empty()); // it is open
         QVERIFY(window.files().save(path("a.halftone")).ok());
     }
     QVERIFY(QFile::exists(aside)); // also when what was understood is saved
-    QVERIFY(app::leftWork().empty());
+    QVERIFY(app::recoverableSessions().empty());
     QVERIFY(QFile::remove(aside));
 }
 
@@ -455,14 +454,14 @@ void TestSourceFile::awaitedTimesSayWhyTheyDoNotCome()
     window.showView(QStringLiteral("latency"));
     window.jobs().setLatencyWanted(true);
     window.jobs().cancel();
-    QTRY_VERIFY2(plot->emptyText().startsWith("Stopped: "), qPrintable(plot->emptyText()));
+    QTRY_VERIFY2(plot->emptyText().startsWith("Stopped. "), qPrintable(plot->emptyText()));
     app::JobSettings settings = window.jobs().settings();
     const app::JobSettings usual = settings;
     settings.memoryLimit = 1; // in which nothing is computed
     window.jobs().setSettings(settings);
     window.jobs().setErrorsWanted(true);
     QVERIFY(settleAfterEdit(window));
-    QTRY_VERIFY2(plot->emptyText().startsWith("No times of layers: "), qPrintable(plot->emptyText()));
+    QTRY_VERIFY2(plot->emptyText().startsWith("No layer times: "), qPrintable(plot->emptyText()));
     window.jobs().setSettings(usual);
     QVERIFY(settleAfterEdit(window));
     QVERIFY2(plot->emptyText().isEmpty(), qPrintable(plot->emptyText()));

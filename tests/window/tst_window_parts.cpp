@@ -289,7 +289,7 @@ void TestWindowParts::howManyPicturesOfAFolderAreTakenIsSaid()
     live.attach(8);
     QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data(), 60000);
     QCOMPARE(button(), QStringLiteral("pictures, 8 of 20"));
-    QVERIFY2(notes.join('\n').contains("first 8 of the 20 pictures"), qPrintable(notes.join('\n')));
+    QVERIFY2(notes.join('\n').contains("first 8 of 20 pictures"), qPrintable(notes.join('\n')));
     live.attach();
     QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data()->examples == 0, 60000);
     QCOMPARE(button(), QStringLiteral("pictures"));

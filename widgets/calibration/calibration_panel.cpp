@@ -82,14 +82,14 @@ QWidget *CalibrationPanel::buildTable()
 {
     auto *const side = new QWidget(this);
     m_filter = new QLineEdit(side);
-    m_filter->setPlaceholderText(tr("Filter: part of a name, a risk or a method"));
+    m_filter->setPlaceholderText(tr("Filter by name, risk or method"));
     m_filter->setClearButtonEnabled(true);
     m_filter->setAccessibleName(tr("Filter tensors"));
     m_count = new QLabel(side);
     m_count->setAccessibleName(tr("Number of tensors shown"));
     m_methodOfAll = new ChoiceBox(side);
     m_methodOfAll->setAccessibleName(tr("Method of all tensors"));
-    m_methodOfAll->setToolTip(tr("How thresholds are set where a tensor has no method of its own"));
+    m_methodOfAll->setToolTip(tr("Threshold method for tensors without a method of their own"));
     addMethods(*m_methodOfAll);
     auto *const methodName = new QLabel(tr("method for all"), side);
     methodName->setContentsMargins(8, 0, 0, 0);
@@ -97,7 +97,7 @@ QWidget *CalibrationPanel::buildTable()
     auto *const save = new QToolButton(side);
     save->setText(tr("Export\u2026"));
     save->setAutoRaise(true);
-    save->setToolTip(tr("Writes the rows that are shown as CSV"));
+    save->setToolTip(tr("Export the shown rows as CSV"));
     connect(save, &QToolButton::clicked, this, &CalibrationPanel::exportCsv);
 
     m_view = new QTableView(side);
@@ -191,9 +191,9 @@ void CalibrationPanel::showEmptyText()
         return;
     }
     const QString why = m_hasData
-        ? tr("The ranges of the attached data have not been collected yet. That happens in the "
-             "background; if that was stopped, Run \u203a Compute Again (Shift+F5) resumes it.")
-        : tr("Attach data (Ctrl+D) to collect ranges: every tensor is then listed here with its "
+        ? tr("The ranges of the attached data are being collected in the "
+             "background. If this was stopped, Run \u203a Compute Again (Shift+F5) resumes it.")
+        : tr("Attach data (Ctrl+D) to collect ranges and list every tensor with its "
              "threshold.");
     const QString chosen = chosenText();
     m_empty->setText(chosen.isEmpty() ? why : why + QStringLiteral("\n\n") + chosen);

@@ -19,13 +19,13 @@ QString methodHelp(ThresholdMethod method)
 {
     switch (method) {
     case ThresholdMethod::MinMax:
-        return tr("The largest magnitude: nothing is clipped");
+        return tr("Uses the largest magnitude: nothing is clipped");
     case ThresholdMethod::Entropy:
-        return tr("Least Kullback\u2013Leibler divergence, as MXNet finds it");
+        return tr("Minimises the Kullback\u2013Leibler divergence, as MXNet does");
     case ThresholdMethod::Percentile:
-        return tr("99.99 % of the magnitudes are kept");
+        return tr("Keeps 99.99 % of the magnitudes and clips the rest");
     case ThresholdMethod::Mse:
-        return tr("Least square error: never worse than minmax");
+        return tr("Minimises the squared error: never worse than minmax");
     }
     return {};
 }

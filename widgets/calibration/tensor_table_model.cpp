@@ -201,16 +201,16 @@ std::pair<QString, QString> TensorTableModel::titleOf(int column) const
     if (column == Overflow) {
         const tensor::DType target = policy::askedTarget(m_policy);
         return {tr("%1 overflow").arg(shortType(target)),
-                tr("Values that become infinite in %1, which ends at %2")
+                tr("Values that become infinite in %1, whose largest value is %2")
                     .arg(plain(std::string(tensor::nameOf(target))), largestText(target))};
     }
     static const std::array<std::pair<const char *, const char *>, Overflow> kTitles{
         {{QT_TR_NOOP("tensor"), QT_TR_NOOP("Name of the tensor")},
-         {QT_TR_NOOP("risk"), QT_TR_NOOP("What could go wrong in the target type, otherwise in int8")},
-         {QT_TR_NOOP("method"), QT_TR_NOOP("How the threshold is set")},
-         {QT_TR_NOOP("threshold"), QT_TR_NOOP("The largest value that int8 codes stand for")},
-         {QT_TR_NOOP("SQNR dB"), QT_TR_NOOP("Signal to noise of int8 codes with the threshold")},
-         {QT_TR_NOOP("minmax dB"), QT_TR_NOOP("Signal to noise of int8 codes that clip nothing")},
+         {QT_TR_NOOP("risk"), QT_TR_NOOP("Risk in the target type, otherwise in int8")},
+         {QT_TR_NOOP("method"), QT_TR_NOOP("Threshold method")},
+         {QT_TR_NOOP("threshold"), QT_TR_NOOP("Largest value that int8 can represent")},
+         {QT_TR_NOOP("SQNR dB"), QT_TR_NOOP("Signal-to-noise ratio of int8 with this threshold")},
+         {QT_TR_NOOP("minmax dB"), QT_TR_NOOP("Signal-to-noise ratio of int8 if nothing is clipped")},
          {QT_TR_NOOP("clipped %"), QT_TR_NOOP("Values beyond the threshold")}}};
     const auto &[title, help] = kTitles[static_cast<std::size_t>(column)];
     return {tr(title), tr(help)};

@@ -64,7 +64,7 @@ void ThresholdBar::build()
     m_value = new NumberField(this);
     m_value->setAccessibleName(tr("Threshold"));
     m_value->findChild<QLineEdit *>()->setAccessibleName(tr("Threshold"));
-    m_value->setToolTip(tr("The largest value that int8 codes stand for"));
+    m_value->setToolTip(tr("Largest value that int8 can represent"));
     m_value->setKeyboardTracking(false);
     m_value->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     m_value->setButtonSymbols(QAbstractSpinBox::NoButtons);
@@ -72,12 +72,12 @@ void ThresholdBar::build()
     m_value->setFixedWidth(15 * fontMetrics().averageCharWidth());
     m_effect = new ElidedLabel(this);
     m_effect->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
-    m_effect->setAccessibleName(tr("What an edit would do"));
+    m_effect->setAccessibleName(tr("Effect of the edit"));
     m_effect->setForegroundRole(QPalette::PlaceholderText);
     m_errors = new ElidedLabel(this);
     m_errors->setSizePolicy(QSizePolicy::Preferred,
                             QSizePolicy::Preferred); // as wide as its text where there is room
-    m_errors->setAccessibleName(tr("Error of this layer and of the output"));
+    m_errors->setAccessibleName(tr("SQNR of this layer and of the output"));
     m_errors->setTextFormat(Qt::PlainText);
     m_errors->setContentsMargins(8, 0, 4, 0);
     m_mend = new QPushButton(this);
@@ -118,7 +118,7 @@ void ThresholdBar::showTensor()
     m_value->setEnabled(canChoose);
     m_method->setToolTip(tensor && tensor->isParameter
                              ? tr("Parameters are scaled by their largest magnitude")
-                             : tr("How this tensor's threshold is set"));
+                             : tr("Threshold method of this tensor"));
     showMoved();
     showErrors();
     showAdvice();
@@ -220,9 +220,8 @@ void ThresholdBar::showErrors()
         }
     }
     m_errors->setText(parts.join(QStringLiteral(" \u00b7 ")));
-    m_errors->setToolTip(
-        tr("Signal to error of this layer and of the first output, as converted; dimmed until the "
-           "newest edit has been compared"));
+    m_errors->setToolTip(tr("SQNR of this layer and of the first output after conversion; dimmed until the "
+                            "latest edit has been compared"));
     showTelling();
     m_errors->setForegroundRole(isErrorStale() ? QPalette::PlaceholderText : QPalette::WindowText);
 }

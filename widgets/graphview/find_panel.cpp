@@ -193,7 +193,7 @@ void FindPanel::showOutcome()
 QString FindPanel::countText() const
 {
     if (m_found.empty())
-        return tr("Nothing found.");
+        return tr("No node found.");
     return m_at < 0 ? tr("%1 found").arg(m_found.size()) : tr("%1 of %2").arg(m_at + 1).arg(m_found.size());
 }
 

@@ -24,9 +24,9 @@ class Legend;
 class PlainNote;
 class ViewBar;
 
-/// The graph of the opened model: folded into blocks, coloured by precision or by a figure, original, converted or both
-/// side by side. Layout runs beside the window's thread, the newest wins, and what is on screen stays until then; an edit
-/// only recolours. Shows and sets the controller's selection.
+/// The graph of the open model: folded into blocks, coloured by precision or by a figure; original, converted, or both side by
+/// side. Layout runs on another thread; the newest request wins, and the previous picture stays until then. An edit only changes
+/// colours. Shows and sets the selection of the controller.
 class GraphView : public QWidget
 {
     Q_OBJECT
@@ -37,37 +37,36 @@ public:
 
     ColourBy colourBy() const { return m_appearance.colourBy(); }
     Sides sides() const { return m_appearance.sides(); }
-    /// Layout is under way or its picture not yet shown.
+    /// A layout is running or not yet shown.
     bool isBusy() const;
     double scale() const { return m_navigator.camera().scale; }
     /// Null before the first layout.
     const Scene *scene() const { return m_scene.get(); }
     const Looks &looks() const { return m_appearance.looks(); } ///< of the converted side
     const Emphasis &emphasis() const { return m_appearance.emphasis(); }
-    Canvas *canvas() const { return m_right; } ///< of the converted side, or the only one
+    Canvas *canvas() const { return m_right; } ///< of the converted side, or the only canvas
     FindPanel *findPanel() const { return m_find; }
-    Canvas *originalCanvas() const { return m_left; } ///< seen when both are side by side
+    Canvas *originalCanvas() const { return m_left; } ///< visible side by side
     const PlainNote &plainNote() const { return *m_plainNote; }
     bool canGoBack() const { return m_navigator.canGoBack(); }
     bool canGoForward() const { return m_navigator.canGoForward(); }
 
-    /// Which blocks are open, by BlockId; empty before the first layout.
+    /// Unfolded blocks, by BlockId; empty before the first layout.
     std::vector<char> openBlocks() const;
-    /// Those that were open when a session was saved, in place of those that a model is first shown with; of another model, or
-    /// folded in another way: nothing happens.
+    /// Restores the unfolded blocks of a session instead of the default. Ignored for another model or another folding.
     void restoreOpenBlocks(std::vector<char> open);
     void setBlockOpen(layout::BlockId block, bool isOpen);
-    /// What is seen now; nothing before the first layout.
+    /// The current view; absent before the first layout.
     std::optional<View> view() const;
-    /// Which is remembered before. Blocks of another model, or folded in another way, stay as they are; the place is shown all the
-    /// same.
+    /// Goes to a view and remembers the current one. Unfolded blocks of another model or folding are ignored; the position is still
+    /// shown.
     void showView(View view);
-    /// As writePicture(), of the present side.
+    /// Like writePicture(), for the current side.
     Result<void> exportTo(const QString &path);
 
 public Q_SLOTS:
     void setColourBy(halftone::widgets::ColourBy colourBy);
-    /// Coloured as another policy would make the model, until null comes or the lists change.
+    /// Previews the colours of another conversion, until null is passed or the lists change.
     void preview(std::shared_ptr<const halftone::session::Snapshot> snapshot);
     void setSides(halftone::widgets::Sides sides);
     void fit();
@@ -82,39 +81,39 @@ public Q_SLOTS:
     void findPrevious();
     void foldAll();
     void unfoldAll();
-    void layOutAgain(); ///< with ten times as much time for Graphviz
-    /// Side by side, the current node's place in the other graph than the one with the focus is shown and marked.
+    void layOutAgain(); ///< with ten times the time limit for Graphviz
+    /// In side-by-side view, shows and marks the counterpart of the current node in the other graph.
     void showCounterpart();
-    /// Opens the blocks around a node and brings it to the middle.
+    /// Unfolds the blocks around a node and centres it.
     void showNode(halftone::graph::NodeId node);
 
 Q_SIGNALS:
     void settled(); ///< the newest layout is shown
-    void nodesMenuRequested(const QPoint &globalPos); ///< for the selection, which is what was clicked on
+    void nodesMenuRequested(const QPoint &globalPos); ///< for the selection, which includes the clicked node
     void colourByChanged(halftone::widgets::ColourBy colourBy);
     void sidesChanged(halftone::widgets::Sides sides);
     void cameraChanged();
-    void counterpartShown(const QString &what); ///< which node, and what it computes in on both sides
+    void counterpartShown(const QString &what); ///< the node and its type on both sides
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
     void changeEvent(QEvent *event) override;
 
 private:
-    /// A place of the scene that stays under a place of the view while the layout changes.
+    /// A scene position that keeps its position in the view while the layout changes.
     struct Anchor
     {
         layout::ItemRef item;
         QPointF view;
     };
 
-    /// What happens when the layout that is under way has come.
+    /// What to do when the running layout is finished.
     struct AfterLayout
     {
-        std::optional<Camera> camera; ///< the first of these that is there
+        std::optional<Camera> camera; ///< the first of these that is set applies
         bool fits = false;
         std::optional<Anchor> anchor;
-        std::optional<graph::NodeId> node; ///< to be shown then
+        std::optional<graph::NodeId> node; ///< node to show
     };
 
     void connectBar();
@@ -137,7 +136,8 @@ private:
     void landOnContent(ItemIndex opened);
     void centreOn(graph::NodeId node);
     void reveal(ItemIndex item, const Canvas &canvas);
-    bool isCurrentWithin(const QSize &view) const; ///< the current node's box, so far as the view is so large
+    bool isCurrentWithin(
+        const QSize &view) const; ///< the box of the current node, as far as it fits into the view
     void bringIntoSight();
     void showCounterpartOf(ItemIndex item, const Canvas *clicked);
     void openOrClose(ItemIndex item);

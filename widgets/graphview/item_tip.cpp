@@ -10,7 +10,7 @@ QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy)
     QStringList lines{item.name.toHtmlEscaped(), item.detail.toHtmlEscaped()};
     if (!item.ref.isBlock)
         lines << (look.type == tensor::DType::Unknown
-                      ? QStringLiteral("its floating-point type is not known")
+                      ? QStringLiteral("type unknown")
                       : QStringLiteral("computes in ") + plain(std::string(tensor::nameOf(look.type))));
     if (look.share >= 0)
         lines << figureText(colourBy, look.value)

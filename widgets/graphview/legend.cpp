@@ -48,9 +48,9 @@ QString scaleTitle(ColourBy colourBy, tensor::DType target)
     case ColourBy::Latency:
         return Legend::tr("time of one node");
     case ColourBy::Asked:
-        return Legend::tr("requested against resulting type");
+        return Legend::tr("requested and resulting type");
     default:
-        return Legend::tr("largest magnitude (%1 ends at %2)").arg(typeName(target), largestText(target));
+        return Legend::tr("largest magnitude (limit of %1: %2)").arg(typeName(target), largestText(target));
     }
 }
 
@@ -58,13 +58,13 @@ QString missing(ColourBy colourBy)
 {
     switch (colourBy) {
     case ColourBy::Error:
-        return Legend::tr("No errors yet: attach data and compare.");
+        return Legend::tr("No errors yet: attach data (Ctrl+D).");
     case ColourBy::Latency:
-        return Legend::tr("No times yet: turn on latency.");
+        return Legend::tr("No times yet: turn on \u201clatency\u201d in the tool bar.");
     case ColourBy::Asked:
         return Legend::tr("No operator has a requested type.");
     default:
-        return Legend::tr("No ranges yet: attach data.");
+        return Legend::tr("No ranges yet: attach data (Ctrl+D).");
     }
 }
 

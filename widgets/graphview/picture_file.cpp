@@ -122,7 +122,7 @@ Result<QByteArray> pngOf(const QString &path, const PaintInput &input, ScenePain
                              kMostSide / std::max(size.width(), size.height())});
     QImage image((size * camera.scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
     if (image.isNull())
-        return unsupported(path.toStdString(), "no memory for a picture of this size", "svg or pdf");
+        return unsupported(path.toStdString(), "not enough memory for a picture of this size", "svg or pdf");
     image.fill(scenePainter.tones().ground());
     QPainter painter(&image);
     scenePainter.paint(painter, image.rect(), image.rect(), camera, input);

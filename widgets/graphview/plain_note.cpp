@@ -21,7 +21,7 @@ PlainNote::PlainNote(QWidget *parent)
     m_text->setWordWrap(true);
     row->addWidget(m_text, 1);
     auto *const again = new QPushButton(tr("Try Again"), this);
-    again->setToolTip(tr("Lay the graph out again, with ten times as much time"));
+    again->setToolTip(tr("Lay out the graph again with ten times the time limit"));
     connect(again, &QPushButton::clicked, this, &PlainNote::tryAgainWanted);
     row->addWidget(again);
     auto *const close = new QToolButton(this);
@@ -36,7 +36,7 @@ PlainNote::PlainNote(QWidget *parent)
 
 void PlainNote::showNote(const QString &why)
 {
-    m_text->setText(tr("A part of the graph is drawn in plain rows: %1.").arg(why));
+    m_text->setText(tr("Part of the graph is drawn in plain rows: %1.").arg(why));
     setVisible(!why.isEmpty());
 }
 

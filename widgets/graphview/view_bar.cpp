@@ -26,7 +26,7 @@ ViewBar::ViewBar(QWidget *parent)
     label->setBuddy(m_colourBy);
     m_colourBy->addItems({tr("precision"), tr("error"), tr("latency"), tr("overflow risk"), tr("requested")});
     m_colourBy->setAccessibleName(tr("Colour by"));
-    m_colourBy->setToolTip(tr("What the graph's colours show"));
+    m_colourBy->setToolTip(tr("What the colours of the graph show"));
     row->addWidget(label);
     row->addWidget(m_colourBy);
     row->addSpacing(12);
@@ -70,8 +70,8 @@ QWidget *ViewBar::makeSides()
     row->setSpacing(4);
     const QString names[] = {tr("Original"), tr("Converted"), tr("Side by Side")};
     const QString tips[]
-        = {tr("The model as it was loaded"), tr("The converted model, with the casts that were inserted"),
-           tr("Both, moving in step; diamonds and 16-bit weights are what the conversion changed")};
+        = {tr("The original model"), tr("The converted model, with the inserted casts"),
+           tr("Both, scrolling together; diamonds and 16-bit weights mark what the conversion changed")};
     for (int side = 0; side < 3; ++side) {
         auto *const choice = new QToolButton(box);
         choice->setText(names[side]);

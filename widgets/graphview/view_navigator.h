@@ -12,38 +12,38 @@ class QWidget;
 
 namespace halftone::widgets {
 
-/// Where the graph is looked at, and the views that a person has been at. Knows of the scene only how large it is.
+/// The position of the view and the history of views. Only knows the size of the scene.
 class ViewNavigator : public QObject
 {
     Q_OBJECT
 
 public:
-    /// viewport  in whose pixels the camera counts
+    /// viewport  whose pixels are the unit of the camera
     explicit ViewNavigator(const QWidget *viewport, QObject *parent = nullptr);
 
     const Camera &camera() const { return m_camera; }
-    void setSceneSize(const QSizeF &size) { m_sceneSize = size; } ///< empty: there is none
-    void setEntrance(double x) { m_entrance = x; } ///< of the scene: where the eye begins, at its top
+    void setSceneSize(const QSizeF &size) { m_sceneSize = size; } ///< empty: no scene
+    void setEntrance(double x) { m_entrance = x; } ///< x position of the start at the top of the scene
 
-    void moveTo(const Camera &camera); ///< and stays there, whatever size the viewport gets
-    void fit(); ///< all of the scene, also in a viewport of another size
-    void showFirst(); ///< all of it, or what is too much for one glance from the top
+    void moveTo(const Camera &camera); ///< and stays there when the viewport is resized
+    void fit(); ///< shows the whole scene, also after a resize
+    void showFirst(); ///< shows the whole scene, or its top if it is too large
     void zoomBy(double factor);
     void turnPage(bool up);
-    void centreOn(const QRectF &rect); ///< of the scene, at least as large as is legible
-    void reveal(const QRectF &rect, const QSizeF &room); ///< moves no further than needed
-    /// A place of the scene comes to lie under a place of the viewport.
+    void centreOn(const QRectF &rect); ///< part of the scene, at a legible zoom
+    void reveal(const QRectF &rect, const QSizeF &room); ///< scrolls no further than necessary
+    /// Moves a scene position to a viewport position.
     void pin(const QPointF &scene, const QPointF &view);
     void viewportResized();
-    /// Likewise; without anything to keep to, what was in the middle stays there.
+    /// Likewise, or keeps the centre fixed if there is no anchor.
     void viewportResizedFrom(int width);
 
     void forgetViews() { m_history.clear(); }
-    /// open  the blocks that are open now
+    /// open  the unfolded blocks
     void remember(std::vector<char> open) { m_history.leave({std::move(open), m_camera}); }
     bool canGoBack() const { return m_history.canGoBack(); }
     bool canGoForward() const { return m_history.canGoForward(); }
-    /// The view to go to, for which the present one is remembered; nothing when there is none.
+    /// The view to go to; remembers the current one. Absent if there is none.
     std::optional<View> goBack(std::vector<char> open);
     std::optional<View> goForward(std::vector<char> open);
 
@@ -51,12 +51,12 @@ Q_SIGNALS:
     void moved(const halftone::widgets::Camera &camera);
 
 private:
-    /// What is kept to when the viewport's size changes.
+    /// What stays fixed when the viewport is resized.
     enum class Keep
     {
         Nothing,
         Fitted,
-        First, ///< as a model is first shown
+        First, ///< the initial view of a model
     };
 
     QSizeF viewport() const;

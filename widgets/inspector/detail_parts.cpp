@@ -44,7 +44,7 @@ QString otherChoiceText(const rewrite::TypeChoice &choice)
 {
     const QString other = plain(std::string(tensor::nameOf(choice.other)));
     if (choice.losesBits)
-        return QStringLiteral("not in %1: a reader needs the bits it would drop").arg(other);
+        return QStringLiteral("cannot be %1: a consumer needs the bits it would drop").arg(other);
     if (choice.casts == 0 && choice.bytes == 0)
         return QStringLiteral("in %1: same number of casts").arg(other);
     const auto bytes = static_cast<std::int64_t>(std::abs(choice.bytes));

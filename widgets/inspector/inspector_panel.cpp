@@ -131,7 +131,7 @@ void InspectorPanel::refresh()
 {
     if (!m_controller->snapshot()) {
         m_shown.clear();
-        setHtml(coloured(tr("Open a model to see what it is made of."), secondary(palette())));
+        setHtml(coloured(tr("Open a model to inspect it."), secondary(palette())));
         return;
     }
     const bool isSame = m_shown == m_controller->selection().nodes();

@@ -19,7 +19,7 @@ using policy::Rule;
 
 QString typeName(tensor::DType type)
 {
-    return type == tensor::DType::Unknown ? QStringLiteral("not known")
+    return type == tensor::DType::Unknown ? QStringLiteral("unknown")
                                           : plain(std::string(tensor::nameOf(type)));
 }
 
@@ -360,13 +360,13 @@ DetailSection NodeDetails::notes() const
     }
     for (const rewrite::MergedNode &one : conversion()->merged) {
         if (one.node == m_node)
-            note(QStringLiteral("computes the same as %1, which stands for both")
+            note(QStringLiteral("merged into %1, which computes the same value")
                      .arg(plain(m_graph.node(one.into).name)),
                  false);
     }
     for (const rewrite::MovedCasts &one : conversion()->moved) {
         if (one.past == m_node)
-            note(QStringLiteral("computes in %1, so that fewer bytes are cast")
+            note(QStringLiteral("computes in %1 to reduce the bytes that are cast")
                      .arg(typeName(m_snapshot.asAsked(one.type))),
                  false);
     }
@@ -375,7 +375,7 @@ DetailSection NodeDetails::notes() const
             note(otherChoiceText(one), false);
     }
     if (std::ranges::find(conversion()->foldedCasts, m_node) != conversion()->foldedCasts.end())
-        note(QStringLiteral("an existing cast that is no longer needed"), false);
+        note(QStringLiteral("existing cast, no longer needed"), false);
     if (!m_def.subgraphs.empty())
         note(QStringLiteral("holds %1 %2")
                      .arg(m_def.subgraphs.size())
@@ -403,7 +403,7 @@ QString NodeDetails::bodiesText() const
     for (const auto &[type, count] : counts)
         parts << QStringLiteral("%1 in %2")
                      .arg(counted(count, "operator", "operators"),
-                          type == tensor::DType::Unknown ? QStringLiteral("no known type") : typeName(type));
+                          type == tensor::DType::Unknown ? QStringLiteral("unknown type") : typeName(type));
     if (parts.isEmpty())
         return {};
     return QStringLiteral(": ") + parts.join(QStringLiteral(", ")) + QStringLiteral("; ")

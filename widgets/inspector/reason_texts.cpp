@@ -12,11 +12,11 @@ QString reasonText(Rule rule)
     case Rule::Variable:
         return QStringLiteral("a variable");
     case Rule::OverrideFp32:
-        return QStringLiteral("this node is held to fp32");
+        return QStringLiteral("this node is set to fp32");
     case Rule::OverrideTarget:
-        return QStringLiteral("this node is held to the target type");
+        return QStringLiteral("this node is set to the target type");
     case Rule::OverrideInt8:
-        return QStringLiteral("this node is held to int8");
+        return QStringLiteral("this node is set to int8");
     case Rule::Int8List:
         return QStringLiteral("its operator is in the int8 list");
     case Rule::ExcludedName:
@@ -34,13 +34,14 @@ QString reasonText(Rule rule)
     case Rule::NeutralList:
         return QStringLiteral("its operator is neutral");
     case Rule::Hardware:
-        return QStringLiteral("the chip has no unit for it in the target type");
+        return QStringLiteral("the chip has no unit for this operator in the target type");
     case Rule::HardwareStorage:
-        return QStringLiteral("the chip keeps values in the target type, but computes in float32");
+        return QStringLiteral("the chip stores this operator in the target type but computes in float32");
     case Rule::StatisticsBeyond:
-        return QStringLiteral("a mean or variance that it reads is beyond the target type's range");
+        return QStringLiteral("a mean or variance that it reads exceeds the target type's range");
     case Rule::PositionPath:
-        return QStringLiteral("16 bit would round positions or scales that something behind it needs exact");
+        return QStringLiteral(
+            "positions or scales computed from it must be exact, and 16 bit would round them");
     case Rule::TvmAlways:
         return QStringLiteral("TVM always lowers its operator");
     case Rule::TvmFollow:
@@ -48,7 +49,7 @@ QString reasonText(Rule rule)
     case Rule::TvmNever:
         return QStringLiteral("TVM never lowers its operator");
     case Rule::Everything:
-        return QStringLiteral("mode all lowers everything");
+        return QStringLiteral("mode all lowers every operator");
     case Rule::Coded:
         return QStringLiteral("the model computes it in int8");
     case Rule::Unlisted:

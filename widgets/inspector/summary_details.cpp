@@ -32,7 +32,7 @@ DetailSection mixOf(const session::Snapshot &snapshot, std::span<const graph::No
     std::ranges::stable_sort(sorted, std::greater(), &std::pair<DType, std::size_t>::second);
     for (const auto &[type, count] : sorted) {
         const QString name
-            = type == DType::Unknown ? QStringLiteral("not known") : plain(std::string(tensor::nameOf(type)));
+            = type == DType::Unknown ? QStringLiteral("unknown") : plain(std::string(tensor::nameOf(type)));
         section.rows.push_back({name, counted(count, "operator", "operators"), {}, false, false, type});
     }
     return section;
@@ -132,7 +132,7 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
 {
     if (!figures.comparison)
         return;
-    DetailSection section{QStringLiteral("Against the source"), {}};
+    DetailSection section{QStringLiteral("Compared with the source"), {}};
     const jobs::CompareOutcome &outcome = *figures.comparison;
     const bool isStale = figures.comparisonRevision != snapshot.revision;
     const auto add = [&](const QString &label, const QString &value, bool isWarning = false,
@@ -184,9 +184,9 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
             add(name, text, false);
     }
     if (words.isSlower)
-        add("", QStringLiteral("no gain on this machine"), true);
+        add("", QStringLiteral("no speed-up on this machine"), true);
     if (words.isDisturbed)
-        add("", QStringLiteral("machine was busy, unreliable"), true);
+        add("", QStringLiteral("machine was busy: unreliable"), true);
     details.sections.push_back(std::move(section));
 }
 

@@ -75,7 +75,7 @@ QString whyNotAsAsked(const session::Snapshot &snapshot, const infer::TypeMap &t
         return QStringLiteral("no int8 form with these inputs and attributes");
     if (!readsReals(snapshot.graph(), types, node))
         return QStringLiteral("no input is floating-point");
-    return QStringLiteral("its operator does not take that type here");
+    return QStringLiteral("its operator does not support this type here");
 }
 
 } // namespace halftone::widgets

@@ -69,10 +69,10 @@ QString LatencyWords::ofDevice() const
 
 QString LatencyWords::sentence() const
 {
-    const QString busy = isDisturbed ? tr("; machine was busy, unreliable") : QString();
+    const QString busy = isDisturbed ? tr("; machine was busy: unreliable") : QString();
     if (!notTimed.isEmpty())
         return tr("fp32 %1; %2").arg(fp32, notTimed) + busy;
-    const QString vain = isSlower ? tr(": no gain on this machine") : QString();
+    const QString vain = isSlower ? tr(": no speed-up on this machine") : QString();
     return fp32 + arrow() + mixed + QStringLiteral(" (") + ratio + vain + busy + QLatin1Char(')');
 }
 

@@ -21,37 +21,36 @@ struct ColumnText
 constexpr std::array<ColumnText, LayerTableModel::ColumnCount> kColumns{{
     {u"name", u"Name", u"Name of the node"},
     {u"operator", u"Operator", u"Operator of the node"},
-    {u"precision", u"Precision", u"The type it computes in: in the source, and converted"},
+    {u"precision", u"Precision", u"Type it computes in: in the source and after conversion"},
     {u"SQNR dB", u"SQNR",
-     u"Signal to error in decibels at its output, everything before it converted too; higher is better"},
-    {u"isolated dB", u"SQNR, isolated",
-     u"Signal to error in decibels with only this layer converted; higher is better"},
+     u"SQNR in dB at its output, with all preceding layers converted too; higher is better"},
+    {u"isolated dB", u"SQNR, isolated", u"SQNR in dB with only this layer converted; higher is better"},
     {u"rel. L2", u"Relative error",
-     u"|difference| / |reference| in the Euclidean norm, everything before it converted too"},
+     u"|difference| / |reference| in the Euclidean norm, with all preceding layers converted too"},
     {u"isolated L2", u"Relative error, isolated",
      u"|difference| / |reference| with only this layer converted"},
     {u"max abs", u"Largest difference",
-     u"The largest absolute difference, everything before it converted too"},
+     u"Largest absolute difference, with all preceding layers converted too"},
     {u"isolated max", u"Largest difference, isolated",
-     u"The largest absolute difference with only this layer converted"},
+     u"Largest absolute difference with only this layer converted"},
     {u"overflow", u"Overflows", u"Values that became infinite"},
     {u"NaN", u"NaN", u"Values that became NaN"},
-    {u"\u00b5s fp32", u"Time in fp32", u"Median time in the source, in microseconds"},
-    {u"\u00b5s mixed", u"Time, mixed", u"Median time as converted, in microseconds"},
-    {u"casts", u"Casts", u"Inserted casts that it reads"},
-    {u"A precision", u"Baseline: precision", u"The type it computed in when the baseline was pinned"},
-    {u"A SQNR dB", u"Baseline: SQNR", u"Signal to error in the baseline"},
-    {u"\u0394 SQNR dB", u"Change of SQNR", u"Now less baseline: above zero is better"},
+    {u"\u00b5s fp32", u"Time in fp32", u"Median time in the source model, in microseconds"},
+    {u"\u00b5s mixed", u"Time, mixed", u"Median time in the converted model, in microseconds"},
+    {u"casts", u"Casts", u"Inserted casts among its inputs"},
+    {u"A precision", u"Baseline: precision", u"Type it computed in when the baseline was pinned"},
+    {u"A SQNR dB", u"Baseline: SQNR", u"SQNR in the baseline"},
+    {u"\u0394 SQNR dB", u"Change of SQNR", u"Current minus baseline; above zero is better"},
     {u"A \u00b5s", u"Baseline: time", u"Median time in the baseline, in microseconds"},
-    {u"\u0394 \u00b5s", u"Change of time", u"Now less baseline: below zero is faster"},
-    {u"\u0394 casts", u"Change of casts", u"Now less baseline"},
+    {u"\u0394 \u00b5s", u"Change of time", u"Current minus baseline; below zero is faster"},
+    {u"\u0394 casts", u"Change of casts", u"Current minus baseline"},
     {u"backend dB", u"SQNR between backends",
-     u"Signal to error in decibels of what the other backend computes, the model as it is on both; higher is "
+     u"SQNR in dB of the second backend against the first, with the unconverted model; higher is "
      u"better"},
     {u"backend L2", u"Relative error between backends",
-     u"|difference| / |reference| between two backends, the model as it is on both"},
+     u"|difference| / |reference| between two backends, with the unconverted model"},
     {u"backend max", u"Largest difference between backends",
-     u"The largest absolute difference between two backends, the model as it is on both"},
+     u"Largest absolute difference between two backends, with the unconverted model"},
 }};
 
 QString fromUtf16(const char16_t *text)
@@ -355,7 +354,7 @@ QString LayerTableModel::toolTip(graph::NodeId node, int column) const
                                            : (figures ? figures->mixed : std::nullopt);
     QString tip = meaning;
     if (isLatency(column) && latency && latency->fusedWith > 0)
-        tip += QStringLiteral("\nFused: the time is that of %1 nodes together").arg(latency->fusedWith + 1);
+        tip += QStringLiteral("\nFused: the time covers %1 nodes").arg(latency->fusedWith + 1);
     if (isStale(column) && number(node, column).isValid())
         tip += QStringLiteral("\nFrom before the last edit");
     return tip;

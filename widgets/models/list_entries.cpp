@@ -245,7 +245,7 @@ void EntryMaker::addOperator(const std::string &op)
     if (!entry.isOwn && use.nodes == 0 && !m_filter.everyOperator)
         return;
     if (isInt8)
-        entry.origin = QStringLiteral("own; where it cannot be int8: %1")
+        entry.origin = QStringLiteral("own; where int8 is not possible: %1")
                            .arg(titleOf(listBelowInt8(rules(), op), m_snapshot.target()));
     else if (entry.isOwn)
         entry.origin
@@ -258,9 +258,9 @@ void EntryMaker::addOperator(const std::string &op)
     if (use.nodes == 0)
         entry.idle = QStringLiteral("no %1 in this model").arg(plain(op));
     else if (entry.nodes == 0 && use.takenAway > 0)
-        entry.idle = QStringLiteral("no gain on the chip from %1 in the target type").arg(plain(op));
+        entry.idle = QStringLiteral("the chip gains nothing from %1 in the target type").arg(plain(op));
     else if (entry.nodes == 0 && m_snapshot.converted)
-        entry.idle = QStringLiteral("every %1 node is set by name").arg(plain(op));
+        entry.idle = QStringLiteral("every %1 node is set individually").arg(plain(op));
     add(listIdOf(list), std::move(entry));
 }
 
@@ -302,7 +302,7 @@ void EntryMaker::addConditions(const std::string &op, const policy::Rules::Place
 QString EntryMaker::whyIdle(const std::string &name, const std::vector<graph::NodeId> &nodes) const
 {
     if (nodes.empty())
-        return m_namesInBodies.contains(name) ? QString() : QStringLiteral("no node of this name");
+        return m_namesInBodies.contains(name) ? QString() : QStringLiteral("no node has this name");
     if (std::ranges::all_of(nodes, [this](graph::NodeId id) { return m_graph.isVariable(id); }))
         return QStringLiteral("a variable: only operators have a precision");
     return {};
@@ -334,7 +334,7 @@ void EntryMaker::addOverrides()
             const ListId list = listOf(rules(), m_graph.node(nodes.front()).op);
             const bool isExcluded = excluded.contains(name);
             if (!isExcluded && list == listOfType(type))
-                entry.idle = QStringLiteral("its operator is in that list already");
+                entry.idle = QStringLiteral("its operator already is in that list");
         }
         add(listOfType(type), std::move(entry));
     }
@@ -398,7 +398,7 @@ void EntryMaker::addExclusions()
         };
         if (entry.idle.isEmpty() && !nodes.empty()) {
             if (std::ranges::all_of(nodes, isFp32Anyway))
-                entry.idle = QStringLiteral("in fp32 already by the operator's list");
+                entry.idle = QStringLiteral("already in fp32 by the operator's list");
             else if (std::ranges::all_of(nodes, isOverridden))
                 entry.idle = QStringLiteral("overridden by the node's own setting");
         }

@@ -45,7 +45,7 @@ public:
     ListMove move()
     {
         if (m_payload.isEmpty() || (m_payload.ops.empty() && m_nodes.empty()))
-            return refused(QStringLiteral("nothing that can be put in a list"));
+            return refused(QStringLiteral("nothing here can be put in a list"));
         if (m_to == ListId::Excluded)
             return exclude();
         if (m_to == ListId::Conditional)
@@ -148,7 +148,7 @@ ListMove Mover::exclude() const
             nodes.push_back(m_graph.node(id).name);
     }
     if (nodes.empty())
-        return refused(QStringLiteral("excluded takes nodes, and this model has no %1")
+        return refused(QStringLiteral("only nodes can be excluded, and this model has no %1")
                            .arg(namedOperators(m_payload.ops)));
     const std::vector<std::string> there = excludedAmong(nodes);
     const std::vector<std::string> overridden = overriddenAmong(nodes);
@@ -175,11 +175,10 @@ ListMove Mover::makeConditional() const
 {
     const std::vector<std::string> ops = allOperators();
     if (ops.size() != 1)
-        return refused(QStringLiteral("conditions are written for one operator at a time"));
+        return refused(QStringLiteral("select one operator at a time to add conditions"));
     const dialect::OpInfo *const info = dialect::of(m_snapshot.graph()).findOp(ops.front());
     if (!info || info->attributes.empty())
-        return refused(
-            QStringLiteral("%1 has no attributes that a condition could name").arg(plain(ops.front())));
+        return refused(QStringLiteral("%1 has no attributes for a condition").arg(plain(ops.front())));
     ListMove move;
     move.conditionsOf = ops.front();
     return move;
@@ -260,7 +259,7 @@ MoveChoice Mover::nodeChoice() const
             edits.emplace_back(policy::OverrideNodes{m_nodes, type});
         choice.isSo = edits.empty();
         if (choice.isSo)
-            choice.why = QStringLiteral("already held to %1").arg(m_title);
+            choice.why = QStringLiteral("already set to %1").arg(m_title);
     } else if (m_to == ListId::Neutral) {
         choice.label += QStringLiteral(": follow the lists");
         choice.subject = what + QStringLiteral(" to follow the lists");
@@ -271,7 +270,7 @@ MoveChoice Mover::nodeChoice() const
             choice.why = QStringLiteral("it already follows the lists");
     } else {
         edits.clear();
-        choice.why = QStringLiteral("a single node can be held to %1, int8 or fp32 only")
+        choice.why = QStringLiteral("a single node can only be set to %1, int8 or fp32")
                          .arg(titleOf(ListId::Target, m_snapshot.target()));
     }
     choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
@@ -345,7 +344,7 @@ MoveChoice unitChoice(const session::Snapshot &snapshot, const session::ModelUni
     if (!after.ok())
         choice.why = plain(after.error().found);
     else if (choice.isSo)
-        choice.why = QStringLiteral("all of it is so already");
+        choice.why = QStringLiteral("already so");
     else
         choice.edit = edit.value();
     return choice;

@@ -19,16 +19,17 @@ QString meaning(ListId list, tensor::DType target)
     case ListId::Target:
         return QStringLiteral("These operators compute in %1.").arg(titleOf(list, target));
     case ListId::Int8:
-        return QStringLiteral("These operators compute in int8 where they can be quantized, otherwise as "
-                              "their other list says.");
+        return QStringLiteral("These operators compute in int8 where they can be quantized; elsewhere "
+                              "their other list applies.");
     case ListId::Fp32:
         return QStringLiteral("These operators compute in float32.");
     case ListId::Widest:
         return QStringLiteral("These operators compute in the widest type among their inputs.");
     case ListId::Conditional:
-        return QStringLiteral("These operators compute in float32 where an attribute has one of the values.");
+        return QStringLiteral(
+            "These operators compute in float32 if an attribute has one of the listed values.");
     case ListId::Excluded:
-        return QStringLiteral("These nodes stay in float32, whatever list their operator is in.");
+        return QStringLiteral("These nodes stay in float32, regardless of the list of their operator.");
     case ListId::Neutral:
         break;
     }
@@ -252,7 +253,7 @@ QVariant OpListModel::entryData(ListId list, const ListEntry &entry, int column,
             + (entry.idle.isEmpty() ? QStringLiteral("\n%1 %2")
                                           .arg(entry.nodes)
                                           .arg(QLatin1String(entry.nodes == 1 ? "node" : "nodes"))
-                                    : QStringLiteral("\nDoes nothing here: ") + entry.idle);
+                                    : QStringLiteral("\nNo effect here: ") + entry.idle);
     case IdleRole:
         return !entry.idle.isEmpty();
     case TakesDropRole:

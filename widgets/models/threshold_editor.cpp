@@ -69,7 +69,7 @@ QString ThresholdEditor::whyWithoutEffect() const
         return {}; // an int8 operator gives it
     return own == rewrite::kNoNode
         ? tr("no int8 operator reads it")
-        : tr("it lies within the int8 operator %1").arg(plain(graph.node(own).name));
+        : tr("it is internal to the int8 operator %1").arg(plain(graph.node(own).name));
 }
 
 /// Figures of errors and times come often, and leave the tensors as they are.

@@ -77,7 +77,7 @@ ConditionRow::ConditionRow(const dialect::OpInfo *info, const policy::Conditiona
     m_offer->setText(tr("Values \u25be"));
     m_offer->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
     m_offer->setPopupMode(QToolButton::InstantPopup);
-    m_offer->setToolTip(tr("The values that this attribute can have"));
+    m_offer->setToolTip(tr("Possible values of this attribute"));
     m_offer->setMenu(new QMenu(m_offer));
 
     if (info) {

@@ -27,10 +27,10 @@ ConditionsDialog::ConditionsDialog(const dialect::Dialect &dialect, const std::s
     , m_add(new QPushButton(tr("Add Condition"), this))
 {
     setWindowTitle(tr("Conditions for %1").arg(plain(op)));
-    auto *const explanation = new QLabel(
-        tr("%1 stays in fp32 where one of these holds. Elsewhere it computes in the type of its inputs.")
-            .arg(plain(op)),
-        this);
+    auto *const explanation = new QLabel(tr("%1 stays in fp32 where one of these conditions holds. Elsewhere "
+                                            "it computes in the type of its inputs.")
+                                             .arg(plain(op)),
+                                         this);
     explanation->setWordWrap(true);
     m_message->setWordWrap(true);
     m_message->setMinimumHeight(2 * fontMetrics().lineSpacing());

@@ -93,7 +93,7 @@ void CallWriter::excludeNamed()
         if (type == tensor::DType::F32)
             m_excluded.insert(graph.node(id).name);
         else
-            m_notes << QStringLiteral("MXNet cannot hold the single node %1 to %2.")
+            m_notes << QStringLiteral("MXNet cannot set the single node %1 to %2.")
                            .arg(plain(graph.node(id).name), plain(std::string(tensor::nameOf(type))));
     }
 }
@@ -163,8 +163,8 @@ QStringList CallWriter::conditions() const
 void CallWriter::noteWhatIsLost()
 {
     if (!m_rules.int8.empty())
-        m_notes << QStringLiteral(
-            "Operators in int8 are no matter of amp.convert_model: export the model, or quantize it before.");
+        m_notes << QStringLiteral("amp.convert_model does not quantize: for int8 operators, export the model "
+                                  "or quantize it first.");
     std::set<std::string> toWidest;
     std::set<std::string> fromWidest;
     for (const auto &[op, place] : m_rules.places) {
@@ -178,9 +178,10 @@ void CallWriter::noteWhatIsLost()
             fromWidest.insert(op);
     }
     for (const std::string &op : toWidest)
-        m_notes << QStringLiteral("MXNet's widest list is fixed: %1 does not come to it.").arg(plain(op));
+        m_notes << QStringLiteral("MXNet's widest list is fixed: %1 cannot be added to it.").arg(plain(op));
     for (const std::string &op : fromWidest)
-        m_notes << QStringLiteral("MXNet's widest list is fixed: %1 stays in it.").arg(plain(op));
+        m_notes
+            << QStringLiteral("MXNet's widest list is fixed: %1 cannot be removed from it.").arg(plain(op));
 }
 
 QString CallWriter::loading() const
@@ -241,7 +242,7 @@ QString CallWriter::write()
     text += QStringLiteral("sym, arg_params, aux_params = amp.convert_model(\n    ")
         + call.join(QStringLiteral(",\n    ")) + QStringLiteral(")\n");
     text += QStringLiteral(
-        "# Save it with sym.save(name, remove_amp_cast=False): MXNet drops the casts otherwise.\n");
+        "# Save it with sym.save(name, remove_amp_cast=False); otherwise MXNet removes the casts.\n");
     return text;
 }
 

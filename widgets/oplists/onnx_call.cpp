@@ -79,9 +79,8 @@ QString converterCall(const session::Snapshot &snapshot)
     QString text = QStringLiteral("import onnx\nfrom onnxconverter_common import float16\n\n");
     text += QStringLiteral("model = onnx.load(%1)\n").arg(pythonText(snapshot.source->modelPath));
     if (!blocked.nodes.isEmpty())
-        text += QStringLiteral(
-            "for node in model.graph.node:  # those without a name are called after what they give\n"
-            "    node.name = node.name or next(filter(None, node.output), '')\n");
+        text += QStringLiteral("for node in model.graph.node:  # name unnamed nodes after their outputs\n"
+                               "    node.name = node.name or next(filter(None, node.output), '')\n");
     QStringList arguments{
         QStringLiteral("model"), QStringLiteral("min_positive_val=2.0**-24"),
         QStringLiteral("max_finite_val=65504.0"),
@@ -109,7 +108,7 @@ QString commandCall(const session::Snapshot &snapshot)
 {
     const QString note = snapshot.rules->int8.empty()
         ? QString()
-        : QStringLiteral("# Operators in int8 are calibrated on examples: add '--inputs' and their file.\n");
+        : QStringLiteral("# Int8 operators need calibration data: add '--inputs' and a file.\n");
     return note
         + QStringLiteral("import pathlib\nimport subprocess\nimport tempfile\n\n"
                          "policy = %1\n"

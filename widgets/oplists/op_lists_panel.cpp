@@ -179,7 +179,7 @@ QString OpListsPanel::previewOf(const ListMove &move, ListId to) const
     if (!move.isPossible())
         return tr("Not to %1: %2").arg(title, move.refusal);
     if (move.conditionsOf)
-        return tr("%1 to conditional: you choose the attribute and its values next")
+        return tr("%1 to conditional: choose the attribute and its values next")
             .arg(plain(*move.conditionsOf));
     QStringList lines;
     for (const MoveChoice &choice : move.choices) {
@@ -301,7 +301,7 @@ void OpListsPanel::removeSelected()
     if (const std::optional<policy::Edit> edit = removalOf(newest(), chosen))
         apply(*edit);
     else
-        showMessage(tr("Neutral operators are in no list, so there is nothing to remove them from."));
+        showMessage(tr("Neutral operators are in no list, so they cannot be removed."));
 }
 
 void OpListsPanel::editConditions(const std::string &op)

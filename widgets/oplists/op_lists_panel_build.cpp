@@ -25,14 +25,14 @@ void OpListsPanel::build()
     m_filter->setClearButtonEnabled(true);
     m_filter->setAccessibleName(tr("Filter operators"));
     m_more->setText(QStringLiteral("\u22ee"));
-    m_more->setAccessibleName(tr("More for the lists"));
-    m_more->setToolTip(tr("More for the lists"));
+    m_more->setAccessibleName(tr("More commands for the lists"));
+    m_more->setToolTip(tr("More commands for the lists"));
     // Not the button's own menu, which would draw an arrow over the dots.
     connect(m_more, &QToolButton::clicked, this,
             [this, menu = makeMoreMenu()] { menu->popup(m_more->mapToGlobal(m_more->rect().bottomLeft())); });
-    m_message->setAccessibleName(tr("What a move would do"));
+    m_message->setAccessibleName(tr("Effect of the move"));
     m_view->setContextMenuPolicy(Qt::CustomContextMenu);
-    m_every->setToolTip(tr("Shows the built-in lists in full"));
+    m_every->setToolTip(tr("Show the built-in lists in full"));
 
     auto *const top = new QHBoxLayout;
     top->addWidget(m_filter, 1);
@@ -58,7 +58,7 @@ QWidget *OpListsPanel::makeListRow()
     layout->setSpacing(4);
     fillVersions(dialect::defaultDialect());
     m_version->setAccessibleName(tr("Built-in lists"));
-    m_version->setToolTip(tr("The built-in lists to use where the policy has none of its own"));
+    m_version->setToolTip(tr("Built-in lists for operators that the policy does not list"));
     layout->addWidget(m_version, 1);
     connect(m_version, &QComboBox::activated, this, [this](int at) {
         apply(policy::SetListVersion{m_version->itemData(at).toString().toStdString()});

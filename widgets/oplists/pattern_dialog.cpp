@@ -34,13 +34,13 @@ PatternDialog::PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
     setWindowTitle(tr("Edit by Pattern"));
     const QString target = titleOf(ListId::Target, m_snapshot->target());
     m_pattern->setPlaceholderText(tr("stage4, ^conv[0-9]+$, (bn|relu)$"));
-    m_pattern->setAccessibleName(tr("Pattern over the names of nodes"));
-    m_action->addItem(tr("Exclude them: they stay in fp32"), Exclude);
-    m_action->addItem(tr("Hold each to %1").arg(target), ToTarget);
-    m_action->addItem(tr("Hold each to int8"), ToInt8);
-    m_action->addItem(tr("Hold each to fp32"), ToFp32);
-    m_action->addItem(tr("Let the lists decide again"), AsListsSay);
-    m_action->setAccessibleName(tr("What to do with the nodes"));
+    m_pattern->setAccessibleName(tr("Pattern for node names"));
+    m_action->addItem(tr("Exclude (stay in fp32)"), Exclude);
+    m_action->addItem(tr("Set each to %1").arg(target), ToTarget);
+    m_action->addItem(tr("Set each to int8"), ToInt8);
+    m_action->addItem(tr("Set each to fp32"), ToFp32);
+    m_action->addItem(tr("Follow the lists again"), AsListsSay);
+    m_action->setAccessibleName(tr("Action"));
     m_names->setAccessibleName(tr("Nodes that match"));
     m_names->setSelectionMode(QAbstractItemView::NoSelection);
     m_names->setUniformItemSizes(true);
@@ -91,7 +91,7 @@ void PatternDialog::match()
                 if (!graph.isVariable(id) && compiled.value().matches(graph.node(id).name))
                     m_matches.push_back(graph.node(id).name);
             }
-            message = m_matches.empty() ? tr("No operator's name matches.")
+            message = m_matches.empty() ? tr("No operator name matches.")
                 : m_matches.size() == 1 ? tr("1 node matches:")
                                         : tr("%1 nodes match:").arg(m_matches.size());
         } else {
@@ -143,7 +143,7 @@ QString PatternDialog::whyNot() const
 {
     const ListMove move = moveOfNodes();
     return move.choices.empty() || move.choices.front().why.isEmpty()
-        ? tr("Nothing to change: they are set that way already.")
+        ? tr("Nothing to change: they are already set this way.")
         : tr("Not possible: %1.").arg(move.choices.front().why);
 }
 

@@ -42,7 +42,7 @@ void PolicyCommands::copyCall()
         return;
     const bool isOnnx = dialect::of(snapshot->graph()).name() == "onnx";
     QGuiApplication::clipboard()->setText(isOnnx ? onnxCall(*snapshot) : mxnetCall(*snapshot));
-    Q_EMIT said(tr("Copied a Python program that converts the model according to these lists."));
+    Q_EMIT said(tr("Copied a Python program that converts the model with these lists."));
 }
 
 void PolicyCommands::loadPolicy()
@@ -63,7 +63,7 @@ void PolicyCommands::importLists()
         return;
     const dialect::Dialect &dialect = dialect::of(snapshot->graph());
     if (dialect.name() != "onnx") {
-        Q_EMIT said(tr("Lists of other programs name ONNX operators; this is not an ONNX model."));
+        Q_EMIT said(tr("These lists name ONNX operators, but the open model is not an ONNX model."));
         return;
     }
     askForLists(m_window, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {

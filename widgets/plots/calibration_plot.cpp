@@ -171,7 +171,7 @@ QString CalibrationPlot::whyEmpty() const
         return tr("Open a model to see the values of its tensors.");
     if (!m_kept)
         return tr(
-            "Attach data (Ctrl+D): once their ranges are collected, the values of the selected tensor are "
+            "Attach data (Ctrl+D). Once its ranges are collected, the values of the selected tensor are "
             "drawn here.");
     if (!current)
         return tr("Select a tensor in the list, or a layer in the graph, to see its values.");

@@ -86,7 +86,7 @@ void LatencyPlot::rebuild()
         showEmpty(!snapshot                               ? tr("Open a model to see its layers' times.")
                       : m_isWanted && !m_putOff.isEmpty() ? m_putOff
                       : m_isWanted
-                      ? tr("Layer times follow when the current computation is finished.")
+                      ? tr("Layer times are measured when the current computation is finished.")
                       : tr("Turn on \u201clatency\u201d to measure and plot every layer's time."));
         return;
     }

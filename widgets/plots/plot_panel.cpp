@@ -65,11 +65,11 @@ void PlotPanel::build(const QString &name)
     m_fit = new QToolButton(this);
     m_fit->setText(tr("Show All"));
     m_fit->setAutoRaise(true);
-    m_fit->setToolTip(tr("Shows everything (Home, or double click)"));
+    m_fit->setToolTip(tr("Show everything (Home or double click)"));
     m_export = new QToolButton(this);
     m_export->setText(tr("Export\u2026"));
     m_export->setAutoRaise(true);
-    m_export->setToolTip(tr("Writes the plot as PNG or PDF, or its figures as CSV"));
+    m_export->setToolTip(tr("Export the plot as PNG or PDF, or its data as CSV"));
 
     auto *const top = new QHBoxLayout;
     top->setSpacing(4);
@@ -305,7 +305,7 @@ Result<void> PlotPanel::exportTo(const QString &path)
         if (!m_plot->savePdf(temporary, m_plot->width(), m_plot->height(), QCP::epAllowCosmetic,
                              QStringLiteral("Halftone"), windowTitle())
             || !file.open(QIODevice::ReadOnly))
-            return inFile(badInput({}, "the PDF could not be made"), path.toStdString());
+            return inFile(badInput({}, "the PDF could not be created"), path.toStdString());
         bytes = file.readAll();
     } else {
         return inFile(badCall({}, "ending \"" + ending.toStdString() + '"', "png, pdf or csv"),

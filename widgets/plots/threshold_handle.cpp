@@ -31,8 +31,8 @@ ThresholdHandle::ThresholdHandle(ThresholdEditor *editor, QCPAxisRect *rect, int
     setCursor(Qt::SplitHCursor);
     setAttribute(Qt::WA_Hover);
     setAccessibleName(tr("Threshold"));
-    setToolTip(tr("Drag to set the threshold of the int8 codes; \u2190 \u2192 one bin, Shift ten, Home clips "
-                  "nothing, Esc puts it back"));
+    setToolTip(tr("Drag to set the int8 threshold. \u2190 \u2192 move it one bin, with Shift ten; Home clips "
+                  "nothing; Esc restores it"));
     hide();
 }
 

@@ -63,14 +63,13 @@ double TunePlot::shown(double sqnrDb) const
 void TunePlot::rebuild()
 {
     if (m_state->places().empty()) {
-        showEmpty(
-            !controller()->snapshot() ? tr("Open a model to search for its best mix of types.")
-                : m_state->isRunning()
-                ? m_state->progress()
-                : (m_state->whyNot().isEmpty() ? tr(
-                       "Tune searches for the layers that must stay wide: points of time and error appear "
-                       "here as they are measured.")
-                                               : m_state->whyNot()));
+        showEmpty(!controller()->snapshot() ? tr("Open a model to search for its best mix of types.")
+                      : m_state->isRunning()
+                      ? m_state->progress()
+                      : (m_state->whyNot().isEmpty() ? tr("Tune searches for the layers that must stay in "
+                                                          "float32. Points of time and error appear "
+                                                          "here as they are measured.")
+                                                     : m_state->whyNot()));
         return;
     }
     draw();
@@ -252,7 +251,7 @@ QString TunePlot::textOf(std::size_t place) const
         text += tr(", between %1 and %2 ms")
                     .arg(QString::number(one.ci95[0], 'f', 3), QString::number(one.ci95[1], 'f', 3));
     if (one.isDisturbed)
-        text += tr("; machine was busy, unreliable");
+        text += tr("; machine was busy: unreliable");
     if (one.top1Change)
         text += tr(", top-1 %1 points").arg(QString::asprintf("%+.2f", *one.top1Change));
     return text;

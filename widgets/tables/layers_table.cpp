@@ -83,8 +83,9 @@ void LayersTable::build()
     m_pin->setText(tr("Pin as Baseline"));
     m_pin->setCheckable(true);
     m_pin->setAutoRaise(true);
-    m_pin->setToolTip(tr("Keeps the current state as a baseline and shows later ones against it, in columns "
-                         "marked A and \u0394"));
+    m_pin->setToolTip(
+        tr("Keep the current state as a baseline and compare later states with it in the columns "
+           "marked A and \u0394"));
     auto *const columns = new QToolButton(this);
     columns->setText(tr("Columns \u25be"));
     columns->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
@@ -99,7 +100,7 @@ void LayersTable::build()
     auto *const save = new QToolButton(this);
     save->setText(tr("Export\u2026"));
     save->setAutoRaise(true);
-    save->setToolTip(tr("Writes the rows that are shown as CSV"));
+    save->setToolTip(tr("Export the shown rows as CSV"));
     connect(save, &QToolButton::clicked, this, &LayersTable::exportCsv);
 
     m_view->setModel(m_proxy);

@@ -162,12 +162,12 @@ QVariant GroupTable::headerData(int section, Qt::Orientation orientation, int ro
         return QVariant((section >= Gain ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     const QString titles[]
         = {tr("Group"), tr("Selected"), tr("Compared"), tr("Saves (ms)"), tr("Isolated (dB)"), tr("Casts")};
-    const QString tips[] = {tr("Nodes that are computed as one, by the one that does most of the work"),
-                            tr("What it computes in at the selected point"),
-                            tr("The same at the point that was selected before"),
-                            tr("Time that lowering it saves, conversions left out"),
+    const QString tips[] = {tr("Nodes that are fused, named after the one that does most of the work"),
+                            tr("Type at the selected point"),
+                            tr("Type at the previously selected point"),
+                            tr("Time saved by lowering this group, without conversions"),
                             tr("SQNR at the outputs when only this group is lowered"),
-                            tr("Values between it and groups of another type, which are cast")};
+                            tr("Casts between this group and groups of another type")};
     if (role == Qt::DisplayRole)
         return titles[section];
     return role == Qt::ToolTipRole ? QVariant(tips[section]) : QVariant();

@@ -80,7 +80,7 @@ QString PointTable::textOf(std::size_t place, int row) const
         return foundBy(*m_state, one);
     case Time:
         return milliseconds(one.milliseconds)
-            + (one.isDisturbed ? tr("; machine was busy, unreliable") : QString());
+            + (one.isDisturbed ? tr("; machine was busy: unreliable") : QString());
     case Interval:
         return one.isMeasured ? tr("%1 to %2").arg(milliseconds(one.ci95[0]), milliseconds(one.ci95[1]))
                               : none();
@@ -109,7 +109,7 @@ QVariant PointTable::headerData(int section, Qt::Orientation orientation, int ro
         return section == 0 ? tr("Selected") : tr("Compared");
     const QString rows[]
         = {tr("found by"), tr("median time"),   tr("95 % between"), tr("of float32's"), tr("estimated"),
-           tr("SQNR"),     tr("top-1, points"), tr("wide groups"),  tr("casts")};
+           tr("SQNR"),     tr("top-1, points"), tr("fp32 groups"),  tr("casts")};
     return rows[section];
 }
 

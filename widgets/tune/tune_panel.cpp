@@ -83,14 +83,14 @@ QWidget *TunePanel::makeBar()
     connect(m_run, &QPushButton::clicked, this,
             [this] { m_state->isRunning() ? m_state->stopWanted() : m_state->startWanted(); });
     m_metric = new ChoiceBox(bar);
-    m_metric->addItems({tr("no limit"), tr("SQNR at least (dB)"), tr("top-1 may fall by (points)")});
+    m_metric->addItems({tr("no limit"), tr("SQNR at least (dB)"), tr("top-1 may drop by (points)")});
     m_metric->setAccessibleName(tr("Limit"));
     QWidget *const limit = makeLimit(bar);
     m_int8 = new QCheckBox(tr("allow int8"), bar);
     m_int8->setToolTip(tr("Operators with an int8 form may become int8, calibrated on the attached data"));
     connect(m_int8, &QCheckBox::toggled, m_state, &TuneState::setUsesInt8);
     m_adopt = new QPushButton(tr("Adopt Fastest"), bar);
-    m_adopt->setToolTip(tr("Takes the fastest measured point that meets the limit, as one edit"));
+    m_adopt->setToolTip(tr("Apply the fastest measured point that meets the limit, as one edit"));
     connect(m_adopt, &QPushButton::clicked, this, [this] {
         if (const auto place = m_state->fastestWithin()) {
             m_state->select(place);
@@ -120,7 +120,7 @@ QWidget *TunePanel::makeLimit(QWidget *bar)
     m_slider->setRange(0, kSliderSteps);
     m_slider->setMinimumWidth(16 * fontMetrics().averageCharWidth());
     m_slider->setAccessibleName(tr("Limit slider"));
-    m_slider->setToolTip(tr("Moves the limit; Adopt Fastest takes the fastest point that meets it"));
+    m_slider->setToolTip(tr("Move the limit; Adopt Fastest applies the fastest point that meets it"));
     row->addWidget(m_value);
     row->addWidget(m_slider);
     connect(m_metric, &QComboBox::activated, this, &TunePanel::changeMetric);
@@ -159,9 +159,9 @@ void TunePanel::refreshAxes()
 {
     const QString chip = m_state->chip();
     m_time->setItemText(1, chip.isEmpty() ? tr("estimated (no chip)") : tr("estimated for %1").arg(chip));
-    m_time->setToolTip(chip.isEmpty()
-                           ? tr("No description fits this machine: select a chip beside the target type.")
-                           : tr("Median on this machine, or estimate for the selected chip"));
+    m_time->setToolTip(chip.isEmpty() ? tr(
+                           "No chip description matches this machine. Select a chip next to the target type.")
+                                      : tr("Median on this machine, or estimate for the selected chip"));
     m_time->setCurrentIndex(m_state->time() == TuneTime::Measured ? 0 : 1);
     m_time->setEnabled(!chip.isEmpty() || m_state->time() == TuneTime::Estimated);
     m_loss->setCurrentIndex(m_state->loss() == TuneLoss::Sqnr ? 0 : 1);
@@ -212,11 +212,11 @@ QWidget *TunePanel::makeGroups()
     m_view->setAccessibleName(tr("Groups of layers"));
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &TunePanel::showGroup);
     m_pin = new QPushButton(tr("Keep in fp32"), side);
-    m_pin->setToolTip(tr("Pins the selected group to fp32; later searches do not change it"));
+    m_pin->setToolTip(tr("Pin the selected group to fp32; later searches do not change it"));
     connect(m_pin, &QPushButton::clicked, this, &TunePanel::pinSelected);
     m_compared = makeComparison();
-    m_differing = new QCheckBox(tr("only those that differ"), side);
-    m_differing->setToolTip(tr("Of two selected points: groups that compute in different types"));
+    m_differing = new QCheckBox(tr("only differences"), side);
+    m_differing->setToolTip(tr("Show only groups whose type differs between the two selected points"));
     connect(m_differing, &QCheckBox::toggled, m_sorted, &DifferingGroups::setOnlyDiffering);
     column->addWidget(m_compared);
     column->addWidget(m_view, 1);
@@ -259,7 +259,7 @@ void TunePanel::refresh()
 {
     m_run->setText(m_state->isRunning() ? tr("Stop") : m_state->canContinue() ? tr("Resume") : tr("Tune"));
     m_run->setEnabled(m_state->isRunning() || m_state->whyNot().isEmpty());
-    m_run->setToolTip(m_state->whyNot().isEmpty() ? tr("Measures which layers must stay wide")
+    m_run->setToolTip(m_state->whyNot().isEmpty() ? tr("Measure which layers must stay in float32")
                                                   : m_state->whyNot());
     m_value->setEnabled(m_metric->currentIndex() != None);
     m_slider->setEnabled(m_metric->currentIndex() != None);
@@ -282,15 +282,17 @@ void TunePanel::refreshTold()
     const tune::Front *const front = m_state->front();
     const bool isDisturbed = front != nullptr && front->isDisturbed();
     m_told->setText(
-        isDisturbed ? tr("%1 \u00b7 \u26a0 machine was busy, times are unreliable").arg(m_state->progress())
+        isDisturbed ? tr("%1 \u00b7 \u26a0 machine was busy: times are unreliable").arg(m_state->progress())
                     : m_state->progress());
-    m_told->setToolTip(!isDisturbed ? QString()
-                           : front->areLayersDisturbed
-                           ? tr("Other work ran beside the timing of layers, by which the search chose, also "
-                                "when it was repeated. "
-                                "Search again while the machine is quiet.")
-                           : tr("Other work ran beside the timing of points, also when it was repeated: the "
-                                "table says of which."));
+    m_told->setToolTip(
+        !isDisturbed ? QString()
+            : front->areLayersDisturbed
+            ? tr("Other programs were running while the layers were timed, also "
+                 "when the timing was repeated. The search may have chosen wrongly. "
+                 "Search again when the machine is idle.")
+            : tr(
+                "Other programs were running while points were timed, also when the timing was repeated. The "
+                "table marks these points."));
 }
 
 /// How far the sums, which the search goes by, are to be trusted.
@@ -311,7 +313,8 @@ void TunePanel::refreshSums()
         tr("correction \u00d7%1, within %2 % of the bound")
             .arg(QString::number(front->kappa, 'f', 2), QString::number(100 * front->lowerBoundGap, 'f', 1)));
     m_sums->setToolTip(
-        tr("Measured errors are %1 \u00d7 the sum of the groups' own errors; the best combination found is "
+        tr("Measured errors are %1 \u00d7 the sum of the groups' isolated errors; the best combination found "
+           "is "
            "at most %2 % above the lower bound.")
             .arg(QString::number(front->kappa, 'g', 3), QString::number(100 * front->lowerBoundGap, 'g', 2))
         + (isFar ? tr(" The groups' errors do not add up here; attach more examples.") : QString()));

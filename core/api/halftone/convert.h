@@ -12,23 +12,22 @@ namespace halftone::api {
 
 struct ConvertOptions
 {
-    bool strict = false; ///< warnings are errors
-    /// Of int8 operators, the first that is there: a table that saveCalibration() wrote, or examples. Without either they find
-    /// their ranges at run time.
+    bool strict = false; ///< treat warnings as errors
+    /// Ranges of int8 operators: a table written by saveCalibration(), otherwise measured on `data`. Without both, operators
+    /// determine their ranges at run time.
     std::string rangeTable;
     Data data;
     Compute compute; ///< for `data`
-    bool correctBiases
-        = false; ///< take the mean errors of int8 layers, measured on `data`, out of their biases
+    bool correctBiases = false; ///< correct the biases of int8 layers for the mean error measured on `data`
 };
 
-/// What became of a node of the source.
+/// The result for one node of the source.
 struct ConvertedNode
 {
     std::string name;
     std::string op;
-    Type type = Type::Unknown; ///< that it computes in
-    std::string why; ///< the entry of the policy that decided; empty: none names it
+    Type type = Type::Unknown; ///< it computes in
+    std::string why; ///< the deciding entry of the policy; empty: no entry applies
 };
 
 struct Warning
@@ -37,22 +36,22 @@ struct Warning
     std::string text;
 };
 
-/// A converted model and what was done to get it. Immutable, cheap to copy.
+/// A converted model and the changes made. Immutable, cheap to copy.
 class Conversion
 {
 public:
     const Model &source() const;
-    const Model &model() const; ///< ready to be run and saved
+    const Model &model() const; ///< ready to run and save
 
-    std::size_t casts() const; ///< of the graph: casts, multicasts, quantizations and back
-    std::size_t sharedReaders() const; ///< readers that needed no cast of their own
-    std::size_t storedParameters() const; ///< that changed their type
-    std::size_t correctedBiases() const; ///< layers
-    double seconds() const; ///< of the conversion alone
-    std::vector<ConvertedNode> nodes() const; ///< operators of the source, in its order
+    std::size_t casts() const; ///< casts, multicasts, quantizations and dequantizations in the graph
+    std::size_t sharedReaders() const; ///< consumers that share an existing cast
+    std::size_t storedParameters() const; ///< stored in a different type
+    std::size_t correctedBiases() const; ///< number of layers
+    double seconds() const; ///< of the conversion only
+    std::vector<ConvertedNode> nodes() const; ///< operators of the source, in order
     const std::vector<Warning> &warnings() const;
     const std::vector<std::string> &notes() const;
-    /// All of it as JSON text, as the command line's report.
+    /// Everything as JSON: the report of the command line.
     std::string report() const;
 
 private:
@@ -64,8 +63,8 @@ private:
 };
 
 /// Converts a model to mixed precision.
-/// fails: BadInput for what is wrong with the policy or the model, and, if strict, for a warning; what reading the data refuses;
-///        BadCall for biases to correct without int8 operators or data; Cancelled
+/// fails: BadInput for an invalid policy, model or data, and with `strict` for a warning; BadCall for bias correction without int8
+///        operators or data; Cancelled
 Result<Conversion> convert(const Model &model, const Policy &policy, const ConvertOptions &options = {},
                            const Progress &progress = {});
 

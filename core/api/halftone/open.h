@@ -13,7 +13,7 @@
 
 namespace halftone::api {
 
-/// Types of elements.
+/// Element types.
 enum class Type : std::uint8_t
 {
     Unknown,
@@ -34,44 +34,44 @@ enum class Type : std::uint8_t
     Float8E5M2,
     TensorFloat32,
     Posit16,
-    Int4, ///< one value a byte, as those that follow: integers as Int8 and UInt8 have them, Float4E2M1 as its code
+    Int4, ///< this and the following: one value per byte; integers as in Int8 and UInt8, Float4E2M1 as its code
     UInt4,
     Int2,
     UInt2,
     Float4E2M1,
 };
 
-std::string_view nameOf(Type type); ///< NumPy's: "float16"
-std::size_t sizeOf(Type type); ///< bytes of an element; 0 for Unknown
+std::string_view nameOf(Type type); ///< NumPy's name, e.g. "float16"
+std::size_t sizeOf(Type type); ///< bytes per element; 0 for Unknown
 
-using Shape = std::vector<std::int64_t>; ///< -1: a length that is not known
+using Shape = std::vector<std::int64_t>; ///< -1: unknown length
 
-/// What a model reads or gives.
+/// An input or output of a model.
 struct Value
 {
     std::string name;
-    std::optional<Shape> shape; ///< nothing: not even how many axes
-    Type type = Type::Unknown; ///< of inputs
+    std::optional<Shape> shape; ///< absent: unknown rank
+    Type type = Type::Unknown; ///< for inputs
 };
 
 struct OpenOptions
 {
-    std::string parameters; ///< their file; empty: the one beside the model
+    std::string parameters; ///< parameter file; empty: the one beside the model
     bool withoutParameters = false;
-    std::map<std::string, Shape> shapes; ///< of inputs, by name
+    std::map<std::string, Shape> shapes; ///< of the inputs, by name
 };
 
-/// A network and its parameters. Immutable, and cheap to copy: copies share everything. Safe to use from several threads.
+/// A graph and its parameters. Immutable and cheap to copy: copies share everything. Safe to use from several threads.
 class Model
 {
 public:
-    const std::string &path() const; ///< where it, or what it was made of, comes from
+    const std::string &path() const; ///< the file it was read from or derived from
     bool hasParameters() const;
     std::size_t nodeCount() const;
-    std::map<std::string, std::size_t> operators() const; ///< how many nodes each has
-    const std::vector<Value> &inputs() const; ///< what a run is fed
+    std::map<std::string, std::size_t> operators() const; ///< number of nodes per operator
+    const std::vector<Value> &inputs() const; ///< inputs needed by run()
     const std::vector<Value> &outputs() const;
-    const std::vector<std::string> &notes() const; ///< what is odd about it
+    const std::vector<std::string> &notes() const; ///< remarks about the file
 
 private:
     friend struct Inside;
@@ -85,25 +85,25 @@ private:
 /// fails: BadInput with the place in the file; Unsupported for an ONNX model
 Result<Model> open(const std::string &path, const OpenOptions &options = {}, const Progress &progress = {});
 
-/// Writes PREFIX-symbol.json and, if there are parameters, PREFIX-0000.params: both or none, whole or not at all, and never
-/// over the files that the model comes from. Gives their paths.
+/// Writes PREFIX-symbol.json and, if there are parameters, PREFIX-0000.params: both or neither, and never
+/// over the files that the model was read from. Returns their paths.
 Result<std::vector<std::string>> save(const Model &model, const std::string &prefix);
 
-/// Where examples for a model come from.
+/// Examples for a model.
 struct Data
 {
-    std::string inputs; ///< an .npz with arrays by input name, or a folder of pictures
-    std::string preprocessing; ///< how pictures become inputs; empty: preprocess.json beside the model
-    std::string labels; ///< the right classes; empty: none, but for an array `labels` among the inputs
-    std::size_t examples = 0; ///< the first so many; 0: all
+    std::string inputs; ///< an .npz file with one array per input, or a folder of pictures
+    std::string preprocessing; ///< preprocessing of pictures; empty: preprocess.json beside the model
+    std::string labels; ///< correct classes; empty: the array `labels` of the inputs, if any
+    std::size_t examples = 0; ///< use only the first N; 0: all
 };
 
-/// What computes.
+/// Where and how to compute.
 struct Compute
 {
     std::string backend = "cpu"; ///< or "reference"
-    unsigned threads = 0; ///< 0: as many as the machine has
-    std::size_t batch = 0; ///< examples at a time; 0: as the data suggest
+    unsigned threads = 0; ///< 0: one per core
+    std::size_t batch = 0; ///< examples per batch; 0: automatic
 };
 
 } // namespace halftone::api

@@ -12,12 +12,12 @@ namespace halftone::api {
 
 struct ProfileOptions
 {
-    unsigned threads = 0; ///< 0: as many as the machine has
-    std::size_t repeats = 30; ///< runs that count
-    std::size_t warmup = 5; ///< runs before
+    unsigned threads = 0; ///< 0: one per core
+    std::size_t repeats = 30; ///< number of timed runs
+    std::size_t warmup = 5; ///< number of warm-up runs
 };
 
-/// What is computed as one.
+/// Time of one step: a node or several fused ones.
 struct LayerTime
 {
     std::vector<std::string> nodes; ///< of the source
@@ -33,20 +33,20 @@ struct Latency
     double minMs = 0;
     double p95Ms = 0;
     std::size_t peakBytes = 0;
-    std::vector<LayerTime> layers; ///< in the order of computation, casts and reorders among them
+    std::vector<LayerTime> layers; ///< in the order of computation, including casts and reorders
 };
 
 struct Profile
 {
     Latency float32; ///< of the source
-    /// Of the conversion. Nothing where the machine only emulates the target type: its times would say nothing.
+    /// Of the converted model. Absent if the machine only emulates the target type, since times would be meaningless.
     std::optional<Latency> converted;
-    double ratio = 0; ///< converted / float32 over pairs of neighbouring runs: below 1 it is faster
+    double ratio = 0; ///< converted / float32 over pairs of alternating runs; below 1: faster
     std::array<double, 2> ratio95{}; ///< its 95 % interval
 };
 
-/// Measures both models, prepared to be fast, in turns. Needs: a model whose inputs' shapes are known (OpenOptions::shapes).
-/// fails: BadInput where they are not; Unsupported in a build without oneDNN; Cancelled
+/// Measures the latency of both models with alternating runs. Needs: known input shapes (OpenOptions::shapes).
+/// fails: BadInput if a shape is unknown; Unsupported in a build without oneDNN; Cancelled
 Result<Profile> profile(const Conversion &conversion, const ProfileOptions &options = {},
                         const Progress &progress = {});
 

@@ -9,11 +9,11 @@
 
 namespace halftone::api {
 
-/// Which of MXNet's two families of int8 operators is written.
+/// The family of MXNet's int8 operators to write.
 enum class QuantizedForm : std::uint8_t
 {
-    Fused, ///< of its oneDNN backend
-    Plain, ///< one operator for one
+    Fused, ///< fused operators of the oneDNN backend
+    Plain, ///< one int8 operator per operator
 };
 
 struct QuantizeOptions
@@ -21,11 +21,12 @@ struct QuantizeOptions
     QuantizedForm form = QuantizedForm::Fused;
     Codes codes = Codes::Auto;
     bool full
-        = false; ///< all that can be; otherwise convolutions, fully connected layers and what lies between two of those
-    bool perChannel = false; ///< weights of fully connected layers; those of fused convolutions always are
+        = false; ///< quantize every supported operator; otherwise convolutions, fully connected layers and operators between two of these
+    bool perChannel
+        = false; ///< scales of fully connected weights per channel; fused convolutions always use one per channel
     std::vector<std::string> excluded; ///< nodes that stay in float32
     std::vector<std::string> excludedOperators;
-    std::vector<std::string> onlyOperators; ///< empty: all that have an int8 form
+    std::vector<std::string> onlyOperators; ///< empty: all operators with an int8 form
 };
 
 struct SkippedNode
@@ -37,16 +38,16 @@ struct SkippedNode
 
 struct Quantization
 {
-    Model model; ///< ready to be run and saved
+    Model model; ///< ready to run and save
     std::vector<std::string> quantized; ///< nodes
     std::vector<SkippedNode> skipped;
     std::vector<Warning> warnings;
     std::vector<std::string> notes;
 };
 
-/// The whole model in int8, as MXNet 1.9.1's quantization writes it, with ranges from a calibration. A tensor that this lacks finds its
-/// range at run time, with a note.
-/// fails: BadInput for a model without parameters; BadCall for an excluded node or operator that is none; Cancelled
+/// Quantizes a model to int8, as MXNet 1.9.1's quantization does, with ranges from a calibration. The range of a tensor that is missing
+/// there is determined at run time, with a note.
+/// fails: BadInput for a model without parameters; BadCall for an unknown name in an exclusion; Cancelled
 Result<Quantization> quantize(const Model &model, const Calibration &calibration,
                               const QuantizeOptions &options = {}, const Progress &progress = {});
 

@@ -13,25 +13,25 @@ namespace halftone::api {
 enum class ErrorKind
 {
     BadInput, ///< a file or a value in it is wrong
-    BadCall, ///< what is asked for makes no sense
-    Unsupported, ///< right, but this build or machine cannot do it
-    NoMemory, ///< it takes more memory, or more threads, than there are
-    Cancelled, ///< Progress::stop was asked to
+    BadCall, ///< the request is invalid
+    Unsupported, ///< valid, but not supported by this build or machine
+    NoMemory, ///< not enough memory or threads
+    Cancelled, ///< stopped through Progress::stop
 };
 
-/// Why something could not be done. Nothing here throws: want of memory comes as an error, too.
+/// The reason for a failure. Nothing here throws; running out of memory is an error too.
 struct Error
 {
     ErrorKind kind = ErrorKind::BadInput;
-    std::string file; ///< it is about; empty: none
-    std::string setting; ///< of the call, in words: "inputs"; empty: none
-    std::string place; ///< in the file or the setting: an offset, a JSON path, a node's name; may be empty
-    std::string found; ///< what is there
-    std::string expected; ///< what should be there; may be empty
-    std::string message; ///< all of it on one line, ready to be shown
+    std::string file; ///< the file concerned; empty: none
+    std::string setting; ///< the setting of the call, e.g. "inputs"; empty: none
+    std::string place; ///< in the file or setting: an offset, a JSON path or a node name; may be empty
+    std::string found; ///< what was found
+    std::string expected; ///< what was expected, or what to do; may be empty
+    std::string message; ///< everything on one line, ready to show
 };
 
-/// A value or the reason why there is none.
+/// A value or an error.
 template <class T>
 class [[nodiscard]] Result
 {
@@ -56,12 +56,12 @@ private:
     std::variant<T, Error> m_state;
 };
 
-/// How a caller follows a long call and ends it. By default it does neither.
+/// Lets a caller follow and cancel a long call. By default it does neither.
 struct Progress
 {
     std::stop_token
-        stop; ///< asked to, the call gives ErrorKind::Cancelled, mostly within a tenth of a second
-    /// Called with the share done, 0 to 1, and what is being done: often, and on the thread that called.
+        stop; ///< on request, the call returns ErrorKind::Cancelled, usually within a tenth of a second
+    /// Called often, on the calling thread, with the completed share (0 to 1) and the current step.
     std::function<void(double share, std::string_view what)> report = {};
 };
 

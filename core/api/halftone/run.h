@@ -19,10 +19,10 @@ struct Array
     std::vector<std::byte> bytes;
 
     static Array of(std::string name, Shape shape, const std::vector<float> &values);
-    std::vector<float> floats() const; ///< the elements, of whatever type, as float32
+    std::vector<float> floats() const; ///< the elements of any type as float32
 };
 
-/// Shares of the examples whose right class is the first, or among the first five.
+/// Share of the examples whose correct class scores highest, or is among the five highest.
 struct Accuracy
 {
     double top1 = 0;
@@ -33,26 +33,26 @@ struct Accuracy
 struct RunOptions
 {
     Compute compute;
-    bool allNodes = false; ///< every node's value in place of the outputs
-    std::optional<std::uint64_t> randomParameters; ///< seed: draws those that the model lacks
+    bool allNodes = false; ///< return the value of every node instead of the outputs
+    std::optional<std::uint64_t> randomParameters; ///< seed for drawing missing parameters
 };
 
 struct Run
 {
-    std::vector<Array> outputs; ///< batches joined
-    double seconds = 0; ///< in the network alone
+    std::vector<Array> outputs; ///< batches concatenated
+    double seconds = 0; ///< of the model only
     std::size_t batches = 0;
-    std::map<std::string, std::size_t> kernels; ///< how many nodes each kind of kernel computed
-    std::optional<Accuracy> accuracy; ///< where there are labels
+    std::map<std::string, std::size_t> kernels; ///< number of nodes computed by each kind of kernel
+    std::optional<Accuracy> accuracy; ///< if there are labels
 };
 
 /// Runs a model over examples in files.
-/// fails: what reading them refuses; Unsupported for an operator without a kernel; Cancelled
+/// fails: BadInput for invalid data; Unsupported for an operator without a kernel; Cancelled
 Result<Run> run(const Model &model, const Data &data, const RunOptions &options = {},
                 const Progress &progress = {});
 
-/// Runs a model once on these inputs. fails: BadInput for an input that is missing, unknown or of a wrong shape, or an array whose bytes do
-/// not fit its shape; Unsupported; Cancelled
+/// Runs a model once on the given inputs. fails: BadInput for a missing or unknown input, a wrong shape, or an array whose size does not
+/// match its shape; Unsupported; Cancelled
 Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inputs,
                                const Compute &compute = {}, const Progress &progress = {});
 

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-/// Semantic versioning (semver.org): while the major version is 0, a new minor version may break source and binary compatibility.
-/// CMakeLists.txt reads these three numbers.
+/// Semantic versioning (semver.org): while the first number is 0, programs must be recompiled when the second one changes. CMakeLists.txt
+/// reads these numbers.
 #define HALFTONE_VERSION_MAJOR 0
 #define HALFTONE_VERSION_MINOR 1
 #define HALFTONE_VERSION_PATCH 0
@@ -17,7 +17,7 @@
 
 namespace halftone::api {
 
-/// The version of the library that is linked: "0.1.0".
+/// Version of the linked library, e.g. "0.1.0".
 std::string_view version();
 
 } // namespace halftone::api

@@ -311,7 +311,7 @@ Result<void> lowerChain(Emitter &emitter, const CodedChain &chain)
     if (chain.product == CodedChain::Product::None)
         return lowerElementChain(emitter, chain);
     if (!emitter.graph().isConstant(emitter.node().inputs[1]) || !emitter.node().outputs.size())
-        return refused("a weight that is no constant");
+        return refused("a weight that is not constant");
     return chain.product == CodedChain::Product::Window ? lowerWindowChain(emitter, chain)
                                                         : lowerMatrixChain(emitter, chain);
 }

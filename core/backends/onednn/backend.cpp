@@ -119,7 +119,7 @@ BackendEntry backendEntry(std::string_view name)
 {
     return {.name = std::string(name),
             .device = processor(),
-            .why = "oneDNN; what it lacks is computed by the reference backend",
+            .why = "oneDNN; other operators run on the reference backend",
             .makesPlans = true,
             .make = [](const BackendUse &use) {
                 return onednnBackend(static_cast<int>(use.threads), use.isTimed ? Waits::Busy : Waits::Quiet,

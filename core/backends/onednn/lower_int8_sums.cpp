@@ -15,7 +15,7 @@ Result<void> lowerSums(Emitter &emitter, const plan::PlanNode &node)
         return unsupported("plan", "a range that is only known at run time");
     const auto product = ops::plainProduct(node.op);
     if (!product || node.inputs.size() != product->inputCount())
-        return unsupported("plan", "a product of codes that is no plain one");
+        return unsupported("plan", "not a plain product of codes");
     return lowerFusedProduct(emitter, node, *product);
 }
 

@@ -72,7 +72,7 @@ Result<void> compute(const ops::BoxEncode &, const Arrays<Real> &arrays)
         if (isMatched) {
             const Real match = arrays.in[1][i];
             if (!(match >= 0 && match < static_cast<Real>(references)))
-                return badInput("input 1", "a match that is no box",
+                return badInput("input 1", "a match that is not the index of a box",
                                 "0 to " + std::to_string(references) + " - 1");
             const Placed<Real> box(arrays.in[3]
                                    + (i / anchors * references + static_cast<std::size_t>(match)) * 4);

@@ -73,7 +73,7 @@ Result<void> compute(const ops::CtcLoss &op, const Arrays<Real> &arrays)
         std::vector<std::size_t> label;
         for (std::size_t i = 0; i < length; ++i) {
             if (!(given[i] >= 0 && given[i] < static_cast<Real>(classes)))
-                return badInput("input 1", "a label that is no class",
+                return badInput("input 1", "a label that is not a class",
                                 "0 to " + std::to_string(classes) + " - 1");
             label.push_back(static_cast<std::size_t>(given[i]));
         }

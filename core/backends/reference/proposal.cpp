@@ -174,7 +174,7 @@ Result<void> compute(const ops::Proposal &op, const Arrays<Real> &arrays)
                 arrays.out[1][n * rows + i] = score;
         }
         if (found.empty())
-            return badInput("input 0", "no place", "one or more");
+            return badInput("input 0", "no positions", "at least one");
     }
     return {};
 }

@@ -151,7 +151,7 @@ Result<void> compute(const ops::SoftmaxCrossEntropy &, const Arrays<Real> &array
     for (std::size_t n = 0; n < arrays.inCount(1); ++n) {
         const Real label = arrays.in[1][n];
         if (!(label >= 0 && label < static_cast<Real>(classes)))
-            return badInput("input 1", "a label that is no class",
+            return badInput("input 1", "a label that is not a class",
                             "0 to " + std::to_string(classes) + " - 1");
         softmaxLine(arrays.in[0] + n * classes, logs.data(), classes, 1, {.logarithm = true});
         // MXNet takes the logarithm of the probability, of 1e-8 at least.

@@ -64,9 +64,9 @@ std::optional<Int8Defect> sumDefect(DType addend, DType result)
         return std::nullopt;
     if (result == DType::U8)
         return Int8Defect{Kind::SumCutAbove,
-                          "adds int8 codes into a uint8 result, which MXNet cuts at 127 of its 255 codes"};
+                          "adds int8 codes into a uint8 result, which MXNet saturates at 127 instead of 255"};
     return Int8Defect{Kind::SumCutBelow,
-                      "adds uint8 codes into an int8 result, in which MXNet loses all that is below zero"};
+                      "adds uint8 codes into an int8 result, in which MXNet loses all negative values"};
 }
 
 /// Weights of a convolution that knows its range have a scale a channel, of which MXNet takes the first ones for all of
@@ -92,12 +92,13 @@ std::optional<Int8Defect> fusedDefect(const OpInfo &info, const NodeDef &node, s
     if (isConvolution && isCalibrated && hasGroupsOfFilters(*node.subgraphs[0]))
         return Int8Defect{
             Kind::OtherNumbers,
-            "groups of several filters with a range of its own: MXNet takes wrong scales for them"};
+            "has groups of several filters with a range each, for which MXNet uses wrong scales"};
     const ops::Operator function = fusedFunction(node);
     if (!function.is<ops::Opaque>()
         && !fusesFaithfully(function, isConvolution, isCalibrated, isTrue(info, node, "enable_float_output")))
-        return Int8Defect{Kind::OtherFunction,
-                          "has an activation fused that MXNet computes on codes or loses: another function"};
+        return Int8Defect{
+            Kind::OtherFunction,
+            "has a fused activation that MXNet ignores or applies to codes, so its result is wrong"};
     constexpr std::size_t kBehindSum = 5; // the sum, low and high of the data, low and high of the sum
     if (!isConvolution || !isTrue(info, node, "with_sum") || inputs.size() < kBehindSum || outputs.empty()
         || node.attributes.find(kMostCode))
@@ -110,11 +111,13 @@ std::optional<Int8Defect> plainConvDefect(const NodeDef &node, std::span<const D
     const auto op = readOperator(node);
     const auto *const conv = op.ok() ? op.value().getIf<ops::Quantized<ops::Conv>>() : nullptr;
     if (conv && conv->op.groups > 1)
-        return Int8Defect{Kind::Refused, "a grouped convolution of the plain form, which MXNet refuses"};
+        return Int8Defect{Kind::Refused,
+                          "is a grouped convolution of the plain form, which MXNet does not support"};
     if (!inputs.empty() && inputs[0] == DType::I8)
-        return Int8Defect{Kind::Refused, "a plain convolution of int8 data: MXNet takes uint8 only"};
-    return Int8Defect{Kind::OtherNumbers,
-                      "a plain convolution: MXNet adds its bias unscaled and tells a wrong range"};
+        return Int8Defect{Kind::Refused, "is a plain convolution of int8 data; MXNet only supports uint8"};
+    return Int8Defect{
+        Kind::OtherNumbers,
+        "is a plain convolution, for which MXNet adds the bias unscaled and reports a wrong range"};
 }
 
 /// Codes that cannot say what is below zero.
@@ -125,9 +128,10 @@ std::optional<Int8Defect> unsignedDefect(const NodeDef &node, std::span<const DT
     const std::optional<double> low = realOf(node, "min_calib_range");
     if (low && *low >= 0)
         return std::nullopt;
-    return Int8Defect{Kind::OtherNumbers,
-                      low ? "uint8 codes of values below zero, which MXNet cuts to 0 or refuses"
-                          : "uint8 codes without a calibrated range, which MXNet cuts to 0 or refuses"};
+    return Int8Defect{
+        Kind::OtherNumbers,
+        low ? "quantizes negative values to uint8, which MXNet clips to 0 or rejects"
+            : "quantizes to uint8 without a calibrated range, which MXNet clips to 0 or rejects"};
 }
 
 } // namespace
@@ -175,9 +179,9 @@ std::optional<Int8Defect> int8Defect(const NodeDef &node, std::span<const DType>
     if (info->name == "_contrib_quantized_conv")
         return plainConvDefect(node, inputs);
     if (info->name == "_contrib_quantized_elemwise_mul" && (readsUnsigned(0) || readsUnsigned(1)))
-        return Int8Defect{Kind::Refused, "an int8 product of uint8 codes, which MXNet refuses"};
+        return Int8Defect{Kind::Refused, "is an int8 product of uint8 codes, which MXNet does not support"};
     if (info->name == "_contrib_quantized_act" && readsUnsigned(0))
-        return Int8Defect{Kind::Refused, "an int8 ReLU of uint8 codes, for which MXNet has no kernel"};
+        return Int8Defect{Kind::Refused, "is an int8 ReLU of uint8 codes, for which MXNet has no kernel"};
     if (info->name == "_contrib_quantize_v2" || info->name == "_contrib_requantize")
         return unsignedDefect(node, outputs);
     return std::nullopt;
@@ -204,7 +208,7 @@ public:
     {
         const auto *const norm = op.getIf<ops::BatchNorm>();
         return norm && norm->fixGamma && !isOne
-            ? "MXNet's int8 BatchNorm takes gamma as it is, also with fix_gamma"
+            ? "MXNet's int8 BatchNorm uses the stored gamma even with fix_gamma"
             : "";
     }
 };

@@ -31,7 +31,7 @@ void describe(OperatorFields &f, ops::Activation &op)
         = {UnaryKind::Relu, UnaryKind::Sigmoid, UnaryKind::Softplus, UnaryKind::Softsign, UnaryKind::Tanh};
     const auto *const at = std::ranges::find(kKinds, op.kind);
     if (at == std::end(kKinds))
-        return f.fail("act_type", "a function that Activation lacks",
+        return f.fail("act_type", "not a function of Activation",
                       "relu, sigmoid, softrelu, softsign or tanh");
     auto index = static_cast<std::size_t>(at - std::begin(kKinds));
     f.choiceIndex("act_type", index, kTexts);

@@ -14,7 +14,7 @@ void describeTargetShape(OperatorFields &f, ops::Reshape &op)
     f.boolean("keep_highest", keepHighest);
     const auto first = target.begin() + (keepHighest && !target.empty() ? 1 : 0);
     if (std::count(first, target.end(), 0) > 1)
-        return f.fail("target_shape", "0 more than once", "one dimension to infer");
+        return f.fail("target_shape", "several zeros", "at most one dimension to infer");
     std::replace(first, target.end(), std::int64_t{0}, std::int64_t{-1});
     if (first != target.begin())
         target.front() = 0;

@@ -29,7 +29,7 @@ void describeQuantized(OperatorFields &f, ops::Quantized<T> &op)
 void describe(OperatorFields &f, ops::Quantize &op)
 {
     if (!f.isReading() && op.rangeIsInput && op.type == ops::QuantizedType::Auto)
-        return f.fail("out_type", "auto", "int8 or uint8 where the range is an input");
+        return f.fail("out_type", "auto", "int8 or uint8, because the range is an input");
     describeType(f, op.type);
     if (!op.rangeIsInput)
         describeRange(f, op.range);

@@ -21,7 +21,7 @@ std::size_t layoutIndex(ops::Layout layout, std::size_t spatialRank)
 void describePad(OperatorFields &fields, ops::Padding &pad)
 {
     if (!fields.isReading() && pad.begin != pad.end)
-        fields.fail("pad", "other padding at the end than at the begin", "the same");
+        fields.fail("pad", "padding differs at begin and end", "the same padding");
     fields.tuple("pad", pad.begin);
     pad.end = pad.begin;
 }
@@ -39,7 +39,7 @@ void describeLayout(OperatorFields &fields, ops::Layout &layout, std::size_t spa
     fields.choiceIndex("layout", index, kLayouts);
     if (fields.isReading() && index != 0 && spatialRank != 0 && kLayouts[index].size() != spatialRank + 2)
         fields.fail("layout", std::string(kLayouts[index]),
-                    std::to_string(spatialRank + 2) + " axes, as the kernel says");
+                    std::to_string(spatialRank + 2) + " axes, to match the kernel");
     layout = index < 4 ? ops::Layout::ChannelsFirst : ops::Layout::ChannelsLast;
 }
 

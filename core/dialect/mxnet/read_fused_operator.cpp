@@ -34,11 +34,11 @@ Result<void> take(ops::FusedProduct &fused, const ops::Operator &op, const std::
     } else if (const auto *sum = op.getIf<ops::Binary>(); sum && sum->kind == ops::BinaryKind::Add) {
         fused.hasSum = true;
         if (fused.activation)
-            return unsupported(name, "a sum behind an activation inside a fused operator");
+            return unsupported(name, "a fused operator with a sum after its activation is not supported");
     } else if (const auto function = ops::elementFunction(op); function && !fused.activation) {
         fused.activation = function;
     } else {
-        return unsupported(name, "an operator inside a fused int8 one that has no place there");
+        return unsupported(name, "a fused int8 operator contains an unsupported operator");
     }
     return {};
 }
@@ -55,7 +55,7 @@ Result<ops::Operator> readProduct(const graph::NodeDef &node, const OpInfo &info
         HALFTONE_CHECK(take(fused, op, node.name));
     }
     if (fused.conv.has_value() != isConv)
-        return badInput(node.name, "a body without the operator that its name says");
+        return badInput(node.name, "the body does not contain the operator that its name promises");
     fused.range = {realOf(node, "min_calib_range"), realOf(node, "max_calib_range")};
     if (const auto most = realOf(node, kMostCode); most && fused.isCalibrated())
         fused.limits = {0, *most / ops::scaleOfRange(tensor::DType::U8, *fused.range.low, *fused.range.high)};

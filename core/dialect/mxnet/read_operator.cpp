@@ -83,7 +83,7 @@ private:
         if (const std::string *written = m_node.attributes.find(key))
             return trimmed(*written);
         if (spec->required)
-            fail(key, "nothing", "a value: " + m_info.name + " needs one");
+            fail(key, "missing", "a value, required by " + m_info.name);
         return spec->required || spec->defaultValue.empty()
             ? std::nullopt
             : std::optional<std::string_view>(spec->defaultValue);

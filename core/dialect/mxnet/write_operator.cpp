@@ -114,7 +114,7 @@ Result<OperatorText> writeOperator(const ops::Operator &op)
     const OperatorRow *row = rowFor(op);
     const OpInfo *info = row ? findOp(row->name) : nullptr;
     if (!info)
-        return unsupported({}, "an operator that MXNet 1.x cannot say");
+        return unsupported({}, "MXNet 1.x has no such operator");
     FieldWriter writer(*info);
     ops::visit(
         [&writer](auto alternative) {

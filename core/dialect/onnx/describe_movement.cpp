@@ -113,7 +113,8 @@ Operator pad(NodeReader &in)
     for (std::size_t i = 0; i < axes->size(); ++i) {
         const std::int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
         if (axis < 0 || axis >= rank || axes->size() != count) {
-            in.fail("axes", std::to_string(axes->size()) + " axes", std::to_string(count) + " of the data's");
+            in.fail("axes", std::to_string(axes->size()) + " axes",
+                    std::to_string(count) + " axes of the data");
             return op;
         }
         op.widths[static_cast<std::size_t>(2 * axis)] = pads[i];

@@ -50,7 +50,7 @@ std::vector<Function> readFunctions(NodeReader &in, std::vector<std::string> nam
         name = lowerCase(name);
         const auto row = std::ranges::find(kFunctions, std::string_view(name), &FunctionRow::name);
         if (row == kFunctions.end()) {
-            in.fail("activations", name, "a function that recurrent layers know");
+            in.fail("activations", name, "an activation of recurrent layers");
             return functions;
         }
         Function function{row->kind, row->alpha, row->beta};
@@ -151,7 +151,7 @@ Operator attention(NodeReader &in)
         in.fail(in.hasInput(4) ? "past_value" : "past_key", "not given",
                 "both past_key and past_value, or neither");
     else if (op.hasPast && op.hasLengths)
-        in.fail("nonpad_kv_seqlen", "given beside past_key and past_value", "one or the other");
+        in.fail("nonpad_kv_seqlen", "given together with past_key and past_value", "only one of them");
     return op;
 }
 

@@ -61,7 +61,7 @@ Operator svmClassifier(NodeReader &in)
     std::int64_t vectors = 0;
     for (const std::int64_t count : op.vectorsPerClass) {
         if (count < 0 || count > static_cast<std::int64_t>(op.vectors.size()))
-            in.fail("vectors_per_class", std::to_string(count), "no more than there are");
+            in.fail("vectors_per_class", std::to_string(count), "at most the number of vectors");
         vectors += std::clamp<std::int64_t>(count, 0, static_cast<std::int64_t>(op.vectors.size()));
     }
     if (in.error())
@@ -129,14 +129,15 @@ Operator tfIdfVectorizer(NodeReader &in)
         in.fail("pool_strings", "texts", "whole numbers");
     if (op.shortest < 1 || op.longest < op.shortest || op.longest > std::ssize(begins) || op.widestGap < 0)
         in.fail("max_gram_length", std::to_string(op.shortest) + " to " + std::to_string(op.longest),
-                "lengths of 1 or more that ngram_counts has");
+                "lengths from 1 to the number of ngram_counts");
     if (!weights.empty() && weights.size() != columns.size())
         in.fail("weights", std::to_string(weights.size()), std::to_string(columns.size()));
     for (std::size_t k = 0; k < begins.size(); ++k) {
         const auto length = static_cast<std::int64_t>(k) + 1;
         const std::int64_t end = k + 1 < begins.size() ? begins[k + 1] : std::ssize(pool);
         if (begins[k] < 0 || end < begins[k] || end > std::ssize(pool) || (end - begins[k]) % length != 0) {
-            in.fail("ngram_counts", std::to_string(begins[k]), "where grams of each length begin");
+            in.fail("ngram_counts", std::to_string(begins[k]),
+                    "ascending offsets of the grams of each length");
             break;
         }
         for (auto at = pool.begin() + begins[k]; at != pool.begin() + end; at += length) {

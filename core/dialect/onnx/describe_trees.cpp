@@ -60,7 +60,7 @@ void checkTrees(NodeReader &in, const TreeEnsemble &op, bool areAllMet)
             const std::uint32_t at = open.back();
             open.pop_back();
             if (isMet[at])
-                return in.fail("nodes", "node " + std::to_string(at) + " below two others", "trees");
+                return in.fail("nodes", "node " + std::to_string(at) + " has two parents", "trees");
             isMet[at] = true;
             if (op.nodes[at].test == Test::Leaf)
                 continue;
@@ -70,7 +70,7 @@ void checkTrees(NodeReader &in, const TreeEnsemble &op, bool areAllMet)
     }
     const auto unmet = std::ranges::find(isMet, false);
     if (areAllMet && unmet != isMet.end())
-        in.fail("nodes", "node " + std::to_string(unmet - isMet.begin()) + " below itself", "trees");
+        in.fail("nodes", "node " + std::to_string(unmet - isMet.begin()) + " is its own descendant", "trees");
 }
 
 Test testOf(NodeReader &in, std::string_view text)
@@ -103,7 +103,7 @@ public:
     {
         if (m_ids.size() != m_modes.size() || m_trees.size() != m_modes.size() || m_modes.empty())
             return m_in.fail("nodes_modes", std::to_string(m_modes.size()) + " entries",
-                             "as many as nodes_nodeids and nodes_treeids");
+                             "the same number as nodes_nodeids and nodes_treeids");
         readTests();
         if (!m_in.error())
             connect();
@@ -142,8 +142,8 @@ private:
         const std::size_t count = m_modes.size();
         for (std::size_t k = 0; k < count; ++k)
             if (!m_places.emplace(m_trees[k] * kStride + m_ids[k], static_cast<std::uint32_t>(k)).second)
-                return m_in.fail("nodes_nodeids", "two nodes " + std::to_string(m_ids[k]),
-                                 "one in each tree");
+                return m_in.fail("nodes_nodeids", "two nodes have the id " + std::to_string(m_ids[k]),
+                                 "unique ids in each tree");
         const ops::Dims yes = m_in.integers("nodes_truenodeids");
         const ops::Dims no = m_in.integers("nodes_falsenodeids");
         if (yes.size() != count || no.size() != count)
@@ -168,7 +168,7 @@ private:
         const auto found = m_places.find(tree * kStride + node);
         if (found != m_places.end())
             return found->second;
-        m_in.fail("nodes_nodeids", "no node " + std::to_string(node) + " of tree " + std::to_string(tree),
+        m_in.fail("nodes_nodeids", "tree " + std::to_string(tree) + " has no node " + std::to_string(node),
                   "one");
         return 0;
     }

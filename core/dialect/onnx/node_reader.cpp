@@ -141,9 +141,9 @@ DType NodeReader::type(std::string_view key)
         return DType::Unknown;
     const auto type = dtypeOfCode(*code);
     if (!type)
-        fail(key, "type code " + std::to_string(*code), "a type of ONNX");
+        fail(key, "type code " + std::to_string(*code), "an ONNX type");
     else if (*type == DType::Unknown)
-        fail(key, std::string(nameOfCode(*code)), "a type that can be computed with");
+        fail(key, std::string(nameOfCode(*code)), "a supported type");
     return type.value_or(DType::Unknown);
 }
 

@@ -75,7 +75,7 @@ public:
     Result<ops::Operator> readKind(const NodeDef &node) const override;
     Result<OperatorText> write(const ops::Operator &) const override
     {
-        return unsupported({}, "an operator that is not written as ONNX");
+        return unsupported({}, "this operator cannot be written as ONNX");
     }
     std::string entryName(const graph::Graph &graph, const graph::Entry &entry) const override;
     std::string attributeKey(const NodeDef &node) const override;
@@ -237,7 +237,7 @@ std::optional<Error> OnnxDialect::unknownAttribute(const NodeDef &node) const
     const std::vector<std::string_view> views(known.begin(), known.end());
     const std::string &name = names->front();
     return badInput(node.name + ": " + printable(name, 60),
-                    "an attribute that " + node.op + " of this opset does not have"
+                    "unknown attribute of " + node.op + " in this opset"
                         + didYouMean(nearestNames(name, views)),
                     known.empty() ? std::string("no attributes") : "one of " + joined(known));
 }

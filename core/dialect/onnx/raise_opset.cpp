@@ -147,15 +147,15 @@ std::shared_ptr<NodeDef> rewritten(const NodeDef &node, int from, int to)
 std::string otherMeaning(const NodeDef &node, int from, int to)
 {
     if (node.op == "Scan" && crosses(kOpsetOfPlainScan, from, to) && node.slotOf(0) == 0)
-        return "has lengths of its sequences, as none does there";
+        return "uses sequence lengths, which are not supported there";
     const bool hasStatistics
         = std::ranges::count_if(node.outputs, [](const std::string &name) { return !name.empty(); }) > 1;
     if (node.op == "BatchNormalization" && crosses(kOpsetOfTraining, from, to) && hasStatistics)
-        return "gives statistics that are others there";
+        return "outputs statistics that have a different meaning there";
     const std::string *const places = node.attributes.find("coordinate_transformation_mode");
     if (node.op == "Resize" && crosses(kOpsetOfFewerPlaces, from, to) && places != nullptr
         && *places == "tf_half_pixel_for_nn")
-        return "has no coordinate_transformation_mode " + *places + " there";
+        return "does not support coordinate_transformation_mode " + *places + " there";
     return {};
 }
 
@@ -169,7 +169,7 @@ std::string obstacle(const NodeDef &old, int from, int to)
     const NodeDef &node = *made;
     const OpInfo *const after = infoOf(to, node.op);
     if (after == nullptr || after->isDeprecated)
-        return "is not an operator there";
+        return "does not exist there";
     if (std::string other = otherMeaning(node, from, to); !other.empty() || isScaled(old.op, from, to))
         return other;
     for (const auto &[key, value] : node.attributes) {
@@ -186,15 +186,16 @@ std::string obstacle(const NodeDef &old, int from, int to)
         const AttributeSpec *const other = after->attribute(spec.name);
         if (other != nullptr && node.attributes.find(spec.name) == nullptr
             && other->defaultValue != spec.defaultValue)
-            return "takes its attribute " + spec.name + " for another there";
+            return "relies on the default of attribute " + spec.name + ", which differs there";
     }
     return {};
 }
 
 Error refused(const NodeDef &node, const std::string &what, int to, const std::string &why)
 {
-    return unsupported(node.name, node.op + ' ' + what + ": opset " + std::to_string(to) + ", for " + why,
-                       "a model of that opset");
+    return unsupported(
+        node.name, "opset " + std::to_string(to) + " is needed for " + why + ", but " + node.op + ' ' + what,
+        "; export the model in that opset");
 }
 
 Result<void> check(const graph::Graph &graph, int from, int to, const std::string &why)

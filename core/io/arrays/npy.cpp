@@ -156,7 +156,7 @@ Result<Header> readHeader(ByteReader &in)
 {
     HALFTONE_TRY(const auto magic, in.take(kMagic.size(), "the magic text"));
     if (!std::ranges::equal(magic, std::as_bytes(std::span(kMagic))))
-        return ByteReader::errorAt(0, "something that is no .npy array");
+        return ByteReader::errorAt(0, "not an .npy array");
     HALFTONE_TRY(const auto major, in.read<std::uint8_t>("the version"));
     HALFTONE_TRY(const auto minor, in.read<std::uint8_t>("the version"));
     if (major < 1 || major > 3)
@@ -177,7 +177,7 @@ Result<Header> readHeader(ByteReader &in)
     const auto header
         = HeaderParser({reinterpret_cast<const char *>(bytes.data()), bytes.size()}).parse(typeText);
     if (!header)
-        return ByteReader::errorAt(at, "a header that cannot be read",
+        return ByteReader::errorAt(at, "an invalid header",
                                    "{'descr': …, 'fortran_order': …, 'shape': (…)} with a number type");
     if (header->type == DType::Unknown)
         return ByteReader::errorAt(at, "elements of type \"" + printable(typeText, 40) + "\"",

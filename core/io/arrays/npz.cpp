@@ -35,12 +35,12 @@ Result<ZipArchive> openArchive(std::span<const std::byte> bytes)
     zip_error_init(&error);
     zip_source_t *const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
     if (source == nullptr)
-        return takeError("no archive", error);
+        return takeError("not an archive", error);
     // The directory is checked against the entries' own headers: a damaged name or size shows.
     zip_t *const archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     if (archive == nullptr) {
         zip_source_free(source);
-        return takeError("no .npz archive", error);
+        return takeError("not an .npz archive", error);
     }
     return ZipArchive(archive);
 }
@@ -53,29 +53,29 @@ Result<std::vector<std::byte>> unpack(zip_t *archive, zip_uint64_t index, const 
     zip_stat_init(&status);
     constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     if (zip_stat_index(archive, index, 0, &status) != 0 || (status.valid & kNeeded) != kNeeded)
-        return badInput(name, "an entry whose size cannot be read");
+        return badInput(name, "the size of this entry cannot be read");
     if (status.size / kDeflateLimit > status.comp_size)
         return badInput(name,
                         std::to_string(status.size) + " bytes packed in " + std::to_string(status.comp_size),
-                        "a size that can be true");
+                        "a plausible size");
     if (status.size > budget)
         return badInput(name, humanBytes(status.size) + " packed in " + humanBytes(status.comp_size),
                         "at most " + humanBytes(budget)
-                            + " from an archive of this size; larger arrays unpacked, as"
-                              " numpy.savez() writes them");
+                            + " from an archive of this size; store larger arrays uncompressed, as"
+                              " numpy.savez() does");
     budget -= status.size;
     HALFTONE_CHECK(checkRoom(status.size, "the array " + printable(name, 100)));
     const ZipEntry entry(zip_fopen_index(archive, index, 0));
     if (!entry)
-        return zipError(name, "an entry that cannot be opened", zip_get_error(archive));
+        return zipError(name, "this entry cannot be opened", zip_get_error(archive));
     std::vector<std::byte> bytes(status.size);
     const zip_int64_t size = zip_fread(entry.get(), bytes.data(), bytes.size());
     if (size < 0 || static_cast<zip_uint64_t>(size) != status.size)
-        return zipError(name, "an entry that cannot be unpacked", zip_file_get_error(entry.get()));
+        return zipError(name, "this entry cannot be unpacked", zip_file_get_error(entry.get()));
     std::byte more{}; // libzip compares the checksum when it finds the end
     if (zip_fread(entry.get(), &more, 1) != 0)
-        return badInput(name, "a damaged entry: " + std::string(zip_file_strerror(entry.get())),
-                        "the values that its checksum (CRC-32) was made of; write the archive again");
+        return badInput(name, "the entry is damaged: " + std::string(zip_file_strerror(entry.get())),
+                        "; write the archive again");
     return bytes;
 }
 
@@ -88,7 +88,7 @@ Result<Tensor> ofFewBits(DType type, const Tensor &codes, const std::string &nam
         const auto given = std::to_integer<unsigned>(element);
         if (value != element && given >> static_cast<unsigned>(tensor::packedBits(type)) != 0)
             return badInput(name, "the byte " + std::to_string(given),
-                            "one value of " + std::string(nameOf(type)) + " a byte");
+                            "one " + std::string(nameOf(type)) + " value per byte");
         element = value;
     }
     return Tensor::owning(type, codes.shape(), std::move(elements));
@@ -137,7 +137,7 @@ Result<std::vector<NamedTensor>> readArchive(std::span<const std::byte> bytes)
     for (zip_int64_t i = 0; i < count; ++i) {
         HALFTONE_TRY(NamedTensor array, readEntry(archive.get(), static_cast<zip_uint64_t>(i), budget));
         if (!names.insert(array.name).second)
-            return badInput(printable(array.name, 100), "two arrays of this name");
+            return badInput(printable(array.name, 100), "two arrays have this name");
         arrays.push_back(std::move(array));
     }
     return arrays;

@@ -12,7 +12,7 @@ namespace {
 
 using NpyBytes = std::vector<std::byte>;
 
-constexpr const char *kCannot = "cannot make an archive";
+constexpr const char *kCannot = "cannot create an archive";
 
 NpyBytes npyImage(const tensor::Tensor &value)
 {
@@ -30,7 +30,7 @@ Result<void> addEntry(zip_t *archive, const std::string &entry, const NpyBytes &
     const zip_int64_t index
         = !source ? -1 : zip_file_add(archive, entry.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
     if (index < 0)
-        return zipError(printable(entry, 100), "cannot go into an archive", zip_get_error(archive));
+        return zipError(printable(entry, 100), "cannot be written to an archive", zip_get_error(archive));
     static_cast<void>(source.release());
     constexpr zip_uint16_t kFirstDay
         = 1 << 5 | 1; // of 1980, when the format begins: the same arrays, the same bytes

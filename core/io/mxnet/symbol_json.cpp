@@ -235,17 +235,17 @@ void Builder::tell(std::vector<std::string> &notes) const
 {
     if (m_version > kCurrentVersion) {
         notes.push_back("written by MXNet version " + std::to_string(m_version) + ", which is newer than "
-                        + std::to_string(kCurrentVersion) + ": read as that");
+                        + std::to_string(kCurrentVersion) + "; read as that version");
     }
     if (!m_repeatedNames.empty())
-        notes.push_back("names that more than one node has: " + joined(m_repeatedNames));
+        notes.push_back("names used by several nodes: " + joined(m_repeatedNames));
     if (!m_oddAttributes.empty())
-        notes.push_back("attributes that MXNet 1.9.1 does not know: " + joined(m_oddAttributes));
+        notes.push_back("attributes unknown to MXNet 1.9.1: " + joined(m_oddAttributes));
     std::vector<std::string> unknown;
     for (const auto &[op, count] : m_unknownOps)
         unknown.push_back(op + " (" + std::to_string(count) + ")");
     if (!unknown.empty())
-        notes.push_back("operators that MXNet 1.9.1 does not have, kept as they are: " + joined(unknown));
+        notes.push_back("operators unknown to MXNet 1.9.1, kept unchanged: " + joined(unknown));
 }
 
 } // namespace

@@ -170,7 +170,7 @@ bool SymbolSax::unexpected(std::string_view found)
 {
     switch (wanted()) {
     case At::Document:
-        return fail(std::string(found), "an object: a symbol's JSON starts with {");
+        return fail(std::string(found), "an object; a symbol starts with {");
     case At::Text:
         return fail(std::string(found), "a string");
     case At::Entry:
@@ -194,7 +194,7 @@ bool SymbolSax::parse_error(std::size_t position, const std::string &,
     if (const std::size_t colon = what.find(": ", column);
         column != std::string::npos && colon != std::string::npos)
         what.erase(0, colon + 2);
-    m_error = badInput("byte " + std::to_string(position), "broken JSON: " + printable(what, 160));
+    m_error = badInput("byte " + std::to_string(position), "invalid JSON: " + printable(what, 160));
     return false;
 }
 
@@ -443,7 +443,7 @@ bool SymbolSax::findField(std::span<const Field> fields, unsigned &seen, const s
         const bool isRepeated = (seen >> i & 1U) != 0;
         seen |= 1U << i;
         // Repeated attribute dictionaries are merged as their three names are.
-        return !isRepeated || fields[i].content == At::Dictionary || fail("the key a second time", {});
+        return !isRepeated || fields[i].content == At::Dictionary || fail("duplicate key", {});
     }
     top().field = nullptr;
     top().begun = 0;
@@ -559,9 +559,9 @@ Result<RawGraph> parseSymbol(std::string_view json, std::vector<std::string> &no
     if (!SortedJson::sax_parse(json.begin(), json.end(), &sax))
         return std::move(*sax.m_error);
     tell(notes, std::move(sax.m_repeatedAttributes),
-         "an attribute is written more than once, the last one counts");
+         "an attribute is given more than once; the last one is used");
     tell(notes, std::move(sax.m_mergedAttributes),
-         "both \"attrs\" and \"attr\" are written, and merged here; MXNet keeps only the later one");
+         "both \"attrs\" and \"attr\" are given and were merged; MXNet keeps only the later one");
     return std::move(sax.m_result);
 }
 

@@ -49,7 +49,7 @@ Result<Place> placeOf(const ::onnx::TensorProto &proto, const std::string &where
             place.checksum = entry.value();
     }
     if (place.location.empty())
-        return badInput(where, "external data without a location", "a file's name");
+        return badInput(where, "external data without a location", "a file name");
     return place;
 }
 
@@ -91,7 +91,7 @@ Result<void> checkSum(Source &source, const Place &place, const MappedFile &file
         return {};
     return badInput(where,
                     "external data at \"" + printable(place.location, 100) + "\" with the SHA-1 " + digest,
-                    "the checksum that the model says, " + printable(place.checksum, 60));
+                    "the checksum in the model, " + printable(place.checksum, 60));
 }
 
 } // namespace
@@ -124,9 +124,9 @@ Result<Tensor> readExternal(Source &source, const ::onnx::TensorProto &proto, te
         return badInput(where, "length " + std::to_string(*place.length), std::to_string(size));
     if (place.offset > held || size > held - place.offset)
         return badInput(where,
-                        std::to_string(size) + " bytes from " + std::to_string(place.offset)
-                            + " on in a file of " + std::to_string(held),
-                        "values that lie inside the file");
+                        std::to_string(size) + " bytes at offset " + std::to_string(place.offset)
+                            + " in a file of " + std::to_string(held),
+                        "values inside the file");
     source.externalBytes += static_cast<std::size_t>(size);
     const auto bytes = file->bytes().subspan(static_cast<std::size_t>(place.offset), size);
     source.values.emplace(&proto, bytes);

@@ -287,8 +287,8 @@ Result<void> Functions::check(const ::onnx::ModelProto &model)
     std::map<Name, std::set<Name>> calls;
     for (const auto &function : model.functions())
         if (!calls.try_emplace(nameOf(function)).second)
-            return badInput("function " + printable(function.name(), kShown), "a second one of this name",
-                            "each once");
+            return badInput("function " + printable(function.name(), kShown), "defined twice",
+                            "unique names");
     std::map<Name, std::size_t> callers;
     for (const auto &function : model.functions()) {
         auto &own = calls[nameOf(function)];
@@ -311,7 +311,7 @@ Result<void> Functions::check(const ::onnx::ModelProto &model)
                 free.push_back(one);
     }
     if (left > 0)
-        return badInput("functions", "some that call themselves", "none");
+        return badInput("functions", "a function calls itself", "functions without recursion");
     return {};
 }
 

@@ -130,7 +130,7 @@ NodeId GraphReader::add(NodeDef def, std::span<const Entry> inputs)
 Result<void> GraphReader::define(const std::string &value, const Entry &entry, const std::string &where)
 {
     if (!m_values.try_emplace(value, entry).second)
-        return badInput(where, "a second value called \"" + shown(value) + '"', "each name once");
+        return badInput(where, "two values are named \"" + shown(value) + '"', "unique names");
     return {};
 }
 
@@ -278,11 +278,11 @@ Result<void> GraphReader::addVariables()
 Result<void> GraphReader::checkNode(const ::onnx::NodeProto &node, const std::string &where) const
 {
     if (node.op_type().empty())
-        return badInput(where, "no operator", "its name");
+        return badInput(where, "the node has no operator", "an operator name");
     const std::string domain = domainOf(node.domain());
     if (!m_context.domains.contains(domain))
-        return badInput(where, "the domain \"" + shown(domain) + "\", which the model does not import",
-                        "one of its opset_import");
+        return badInput(where, "the domain \"" + shown(domain) + "\" is not imported",
+                        "a domain of opset_import");
     const auto *const info = static_cast<const names::OpInfo *>(
         m_context.dialect->findOp(names::qualifiedName(node.domain(), node.op_type())));
     if (info == nullptr)
@@ -300,7 +300,8 @@ Result<void> GraphReader::checkNode(const ::onnx::NodeProto &node, const std::st
         if (spec.required && std::ranges::none_of(node.attribute(), [&](const Attribute &written) {
                 return written.name() == spec.name;
             }))
-            return badInput(where, "no attribute " + spec.name, node.op_type() + " needs it");
+            return badInput(where, "missing attribute " + spec.name,
+                            "a value, required by " + node.op_type());
     return {};
 }
 
@@ -382,7 +383,8 @@ Result<void> GraphReader::readAttributes(const ::onnx::NodeProto &node, NodeDef 
     std::vector<std::string> unknown;
     for (const Attribute &attribute : node.attribute()) {
         if (def.attributes.find(attribute.name()) != nullptr)
-            return badInput(where, "the attribute " + shown(attribute.name()) + " twice", "each once");
+            return badInput(where, "the attribute " + shown(attribute.name()) + " is given twice",
+                            "unique names");
         const dialect::AttributeSpec *const spec = info ? info->attribute(attribute.name()) : nullptr;
         const auto needed = spec ? neededType(spec->type) : Attribute::UNDEFINED;
         const auto given = typeOf(attribute);
@@ -408,8 +410,8 @@ Result<void> GraphReader::readInputs(const ::onnx::NodeProto &node, NodeDef &def
         const Entry *const entry = find(node.input(k));
         if (entry == nullptr)
             return badInput(where,
-                            "the input \"" + shown(node.input(k)) + "\", which nothing before it gives",
-                            "an input of the graph, an initializer or an output of a node before");
+                            "the input \"" + shown(node.input(k)) + "\" is not produced by any earlier node",
+                            "a graph input, an initializer or an output of an earlier node");
         m_inputs.push_back(*entry);
         def.slots.push_back(static_cast<std::uint32_t>(k));
     }
@@ -461,7 +463,8 @@ Result<void> GraphReader::addHeads()
     for (const auto &output : m_proto.output()) {
         const Entry *const entry = find(output.name());
         if (entry == nullptr)
-            return badInput("output " + shown(output.name()), "nothing gives it", "the output of a node");
+            return badInput("output " + shown(output.name()), "not produced by any node",
+                            "the output of a node");
         heads.push_back(*entry);
     }
     m_graph.setHeads(std::move(heads));

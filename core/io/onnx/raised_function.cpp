@@ -117,7 +117,7 @@ private:
                                before.op + " takes its attribute " + printable(attribute.name())
                                    + " from the call, " + what + " in opset "
                                    + std::to_string(names::opsetOf(m_to)),
-                               "a model of that opset, or one whose functions are inlined");
+                               "; export the model in that opset or inline its functions");
         };
         const auto *const old = static_cast<const names::OpInfo *>(m_from.findOp(before.op));
         const auto *const info = static_cast<const names::OpInfo *>(m_to.findOp(after.op));
@@ -125,19 +125,19 @@ private:
             return {};
         const std::string *const kept = after.attributes.find(attribute.name());
         if (kept == nullptr || *kept != attribute.ref_attr_name())
-            return refuse("which is said otherwise");
+            return refuse("which is expressed differently");
         const dialect::AttributeSpec *const was = old->attribute(attribute.name());
         if (const dialect::AttributeSpec *const spec = info->attribute(attribute.name()); spec != nullptr) {
             const bool isFlattened = after.attributes.find(names::kFlattenedKey) != nullptr;
             return isFlattened || was == nullptr || was->defaultValue == spec->defaultValue
                 ? Result<void>()
-                : refuse("which means something else");
+                : refuse("which has a different meaning");
         }
         if (std::ranges::find(info->inputs, attribute.name(), &names::Slot::name) == info->inputs.end())
-            return refuse("which it has not");
+            return refuse("which does not exist");
         return isAlwaysGiven(m_model, m_function, attribute.ref_attr_name())
             ? Result<void>()
-            : refuse("an input, which not every call gives");
+            : refuse("an input that some calls omit");
     }
 
     const ::onnx::ModelProto &m_model;

@@ -26,8 +26,7 @@ Result<std::shared_ptr<Source>> parse(const std::shared_ptr<const MappedFile> &f
     // A message that lacks what its schema requires, or that is nested deeper than protobuf reads, is none.
     if (stripped.message.size() > std::size_t{1} << 31
         || !source->model.ParseFromArray(stripped.message.data(), static_cast<int>(stripped.message.size())))
-        return badInput("byte 0", "a message that protobuf cannot read (damaged inside, or nested too deep)",
-                        "an ONNX model");
+        return badInput("byte 0", "invalid protobuf (damaged or nested too deeply)", "an ONNX model");
     for (const StrippedModel::Values &values : stripped.values)
         source->values.emplace(&source->model.graph().initializer(static_cast<int>(values.initializer)),
                                values.bytes);
@@ -38,7 +37,7 @@ Result<std::shared_ptr<Source>> parse(const std::shared_ptr<const MappedFile> &f
 Result<int> checkVersions(const ::onnx::ModelProto &model)
 {
     if (!model.has_graph())
-        return badInput("graph", "none", "the model's graph");
+        return badInput("graph", "missing", "the graph of the model");
     if (model.ir_version() > kNewestIr || model.ir_version() < 0)
         return badInput("ir_version", std::to_string(model.ir_version()),
                         "at most " + std::to_string(kNewestIr));
@@ -56,7 +55,7 @@ Result<int> checkVersions(const ::onnx::ModelProto &model)
         const bool needsMain = std::ranges::any_of(
             model.graph().node(), [](const auto &node) { return domainOf(node.domain()) == kMainDomain; });
         if (needsMain)
-            return badInput("opset_import", "no opset of ai.onnx", "the one that its operators are those of");
+            return badInput("opset_import", "no opset for ai.onnx", "the opset of its operators");
     }
     return static_cast<int>(opset.value_or(opset ? *opset : names::kNewestOpset));
 }
@@ -68,7 +67,7 @@ Result<graph::Model> read(const std::shared_ptr<const MappedFile> &file, std::ve
     HALFTONE_CHECK(Functions::check(source->model));
     if (opset < names::kOldestOpset)
         notes.push_back("opset " + std::to_string(opset) + ": operators that changed before opset "
-                        + std::to_string(names::kOldestOpset) + " are shown and not run");
+                        + std::to_string(names::kOldestOpset) + " are shown but cannot be run");
     const Functions functions(source->model);
     BodyBudget budget;
     ReadContext context;

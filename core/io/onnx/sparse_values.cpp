@@ -92,7 +92,7 @@ Result<SparseValues> readSparse(Source &source, const std::shared_ptr<Source> &o
     const Shape shape(dimsOf(proto));
     const auto count = shape.elementCount();
     if (!count)
-        return badInput(where, "a tensor of shape " + shape.toString(), "as many elements as can be counted");
+        return badInput(where, "a tensor of shape " + shape.toString(), "fewer elements");
     SparseValues read;
     HALFTONE_TRY(read.places, placesOf(indices, shape, *count, where));
     if (values.dtype() == tensor::DType::Unknown)

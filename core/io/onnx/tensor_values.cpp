@@ -171,14 +171,15 @@ Result<Tensor> readTensor(Source &source, const std::shared_ptr<Source> &owner,
 {
     const auto type = names::dtypeOfCode(proto.data_type());
     if (!type)
-        return badInput(where, "type code " + std::to_string(proto.data_type()), "a type of ONNX");
+        return badInput(where, "type code " + std::to_string(proto.data_type()), "an ONNX type");
     HALFTONE_TRY(Shape shape, shapeOf(proto, where));
     if (proto.data_location() == ::onnx::TensorProto::EXTERNAL)
         return readExternal(source, proto, *type, std::move(shape), where);
     const TypedFields typed = typedFields(proto);
     const bool isRaw = proto.has_raw_data() || source.values.contains(&proto);
     if (typed.others > 0 || (isRaw && typed.own > 0))
-        return badInput(where, "values in several fields", "in that of its type, or raw");
+        return badInput(where, "values in several fields",
+                        "values only in the field of its type or in raw_data");
     const std::int64_t count = shape.elementCount().value_or(0);
     if (proto.data_type() == ::onnx::TensorProto::STRING) {
         if (proto.string_data_size() != count)

@@ -87,7 +87,7 @@ private:
         std::uint64_t value = 0;
         for (unsigned shift = 0; shift < 70; shift += 7) {
             if (m_at == m_bytes.size())
-                return badByte(m_base + m_at, std::string("the end within ") + what, "more bytes");
+                return badByte(m_base + m_at, std::string("the file ends within ") + what, "more bytes");
             const auto byte = static_cast<std::uint64_t>(m_bytes[m_at++]);
             if (shift < 64)
                 value |= (byte & 127) << shift;

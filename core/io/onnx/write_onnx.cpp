@@ -69,10 +69,11 @@ Result<std::vector<FilePiece>> messageOf(const ::onnx::ModelProto &proto, const 
         size += values->second.size() + kMostHead;
     }
     if (size > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-        return unsupported({}, "a model of more than 2 GB in one file", "its values in a file beside it");
+        return unsupported({}, "the model exceeds 2 GB, the limit of a single file",
+                           "; store its weights in a separate file");
     std::string message;
     if (!proto.SerializeToString(&message))
-        return unsupported({}, "a model that protobuf does not write");
+        return unsupported({}, "protobuf cannot write this model");
     // Each piece has its text before its values; the last has none.
     pieces.emplace_back();
     std::vector<std::string> parts = joinModel(message, places);

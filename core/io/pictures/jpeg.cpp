@@ -69,7 +69,7 @@ void fromInks(std::span<const JSAMPLE> inks, bool inverted, std::span<std::uint8
 
 Error damaged(const std::string &why)
 {
-    return badInput({}, "a JPEG that cannot be read (" + why + ')', "a whole JPEG of 8 bits");
+    return badInput({}, "invalid JPEG (" + why + ')', "a complete 8-bit JPEG");
 }
 
 /// Everything that libjpeg's jumps pass over lies here or with the caller, so that nothing's destructor is skipped.

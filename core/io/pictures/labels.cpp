@@ -50,13 +50,13 @@ Result<Labels> readCsv(std::string_view text)
     const std::size_t file = columnOf("file");
     const std::size_t label = columnOf("class_index");
     if (!header || file == header->size() || label == header->size())
-        return badInput("line 1", "no such columns", "a header with file and class_index");
+        return badInput("line 1", "missing columns", "a header with file and class_index");
     Labels labels;
     for (std::size_t line = 2; !text.empty(); ++line) {
         const auto record = takeRecord(text);
         const std::string where = "record " + std::to_string(line);
         if (!record)
-            return badInput(where, "a quote that is not closed");
+            return badInput(where, "unterminated quote");
         if (record->size() == 1 && record->front().empty())
             continue;
         if (record->size() <= std::max(file, label))
@@ -69,7 +69,7 @@ Result<Labels> readCsv(std::string_view text)
         labels.classes.push_back(*value);
     }
     if (labels.classes.empty())
-        return badInput({}, "no record", "one a picture");
+        return badInput({}, "no records", "one per picture");
     return labels;
 }
 
@@ -78,7 +78,7 @@ Result<Labels> readArray(const std::string &path)
     HALFTONE_TRY(const std::vector<NamedTensor> arrays, readNpz(path));
     const auto found = std::ranges::find(arrays, "labels", &NamedTensor::name);
     if (found == arrays.end())
-        return badInput({}, "no array labels", "one with a class for each example");
+        return badInput({}, "no array named labels", "one class per example");
     HALFTONE_TRY(const tensor::Tensor wide, tensor::castTo(found->tensor, tensor::DType::F64));
     Labels labels;
     for (const double value : wide.values<double>()) {

@@ -29,7 +29,7 @@ Error failure(const std::string &path)
     const std::string reason = text != nullptr ? text : "";
     if (reason == "outofmem")
         return inFile(noMemory("out of memory for the picture"), path);
-    return notAPicture(path, "no picture that can be read" + (reason.empty() ? "" : " (" + reason + ')'));
+    return notAPicture(path, "not a readable picture" + (reason.empty() ? "" : " (" + reason + ')'));
 }
 
 } // namespace
@@ -80,8 +80,9 @@ Result<std::vector<std::string>> picturesIn(const std::string &folder)
     if (failure)
         return inFile(badInput({}, "cannot be listed: " + failure.message(), "a folder of pictures"), folder);
     if (names.empty())
-        return inFile(badInput({}, "no picture in it", "files that end in .jpg, .jpeg, .png or .bmp"),
-                      folder);
+        return inFile(
+            badInput({}, "no pictures in this folder", "files that end in .jpg, .jpeg, .png or .bmp"),
+            folder);
     std::ranges::sort(names);
     return names;
 }

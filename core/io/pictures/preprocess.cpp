@@ -35,7 +35,7 @@ Result<const Json *> pictureInput(const Json &document)
 {
     const Json *const inputs = document.is_object() ? find(document, "inputs") : nullptr;
     if (!inputs || !inputs->is_array())
-        return badInput("inputs", "no list", "a list of inputs, one of them with a color");
+        return badInput("inputs", "not a list", "a list of inputs, one of them with a color");
     const Json *found = nullptr;
     for (const Json &input : *inputs) {
         if (!input.is_object() || !find(input, "color"))
@@ -111,7 +111,7 @@ Result<void> readShape(const Json &input, Preprocess &rules)
     HALFTONE_TRY(rules.width, readDim((*shape)[rules.channelsLast ? 2 : 3]));
     if (channels && *channels != static_cast<std::int64_t>(rules.channels()))
         return wrong("inputs.shape", *shape,
-                     std::to_string(rules.channels()) + " channels, as the color says");
+                     std::to_string(rules.channels()) + " channels, to match the color");
     return {};
 }
 
@@ -148,7 +148,7 @@ Result<Preprocess> readRules(const Json &document)
     Preprocess rules;
     const Json *const name = find(*input, "name");
     if (!name || !name->is_string())
-        return badInput("inputs.name", "no name", "the model's input");
+        return badInput("inputs.name", "missing", "the name of a model input");
     rules.input = name->get<std::string>();
     HALFTONE_TRY(rules.color, readColor(*input));
     HALFTONE_CHECK(readShape(*input, rules));
@@ -175,7 +175,7 @@ Result<Preprocess> readPreprocess(const std::string &path)
         return inFile(badInput({}, std::to_string(text.size()) + " bytes", "a preprocess.json"), path);
     const Json document = Json::parse(text, nullptr, false);
     if (document.is_discarded())
-        return inFile(badInput({}, "no JSON", "a preprocess.json"), path);
+        return inFile(badInput({}, "not JSON", "a preprocess.json"), path);
     auto rules = readRules(document);
     return rules.ok() ? std::move(rules) : Result<Preprocess>(inFile(std::move(rules).error(), path));
 }

@@ -54,8 +54,8 @@ std::optional<policy::Warning> keptCalls(const graph::Graph &source, const rewri
         joined(std::vector<std::string>(kept.operators.begin(), kept.operators.end())) + ": "
             + (isOne ? "one call stays" : std::to_string(kept.nodes.size()) + " calls stay")
             + " in float32; to lower what " + (isOne ? "it computes" : "they compute")
-            + ", put the operators in the place of the call" + (isOne ? "" : "s")
-            + " (pass inline-functions) or in the target list",
+            + ", inline the function" + (isOne ? "" : "s")
+            + " (pass inline-functions) or add the operator to the target list",
         "functions_kept", std::move(kept.nodes)};
 }
 
@@ -77,7 +77,7 @@ void warnOfAbsent(const graph::Graph &graph, const policy::Rules &rules,
     collectOperators(graph, operators);
     for (const std::string &op : named)
         if (!operators.contains(op))
-            warnings.push_back({"operator \"" + op + '"', "no node of the model is of it"});
+            warnings.push_back({"operator \"" + op + '"', "no node of the model uses it"});
 }
 
 } // namespace halftone::mixed

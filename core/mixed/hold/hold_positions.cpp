@@ -95,8 +95,8 @@ std::optional<policy::Warning> loweredPositions(const graph::Graph &source, cons
     const std::string count
         = std::to_string(lowered.nodes.size()) + (lowered.nodes.size() == 1 ? " operator" : " operators");
     return policy::Warning{"positions",
-                           count + " round positions on their way to " + joined(lowered.ends, 3)
-                               + ": angles, comparisons and indices of large ones are wrong; mode typed "
+                           count + " round positions before they reach " + joined(lowered.ends, 3)
+                               + "; for large positions the results will be wrong. Mode typed "
                                  "keeps them in float32",
                            "positions_lowered", std::move(lowered.nodes)};
 }

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-/// A device that knows whole numbers only: what a backend has to bring, and all that is written for one. See core/README.md.
+/// A device that knows whole numbers only: what a backend has to bring, and all that is written for one. See core/backends/README.md.
 namespace {
 
 using namespace halftone;

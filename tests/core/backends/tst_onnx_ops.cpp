@@ -260,10 +260,10 @@ void OnnxOpsTest::ensemblesThatAreNoTreesAreRefused_data()
                                      << "";
     QTest::newRow("a circle") << "nodes_falsenodeids"
                               << "[0,0,0]"
-                              << "below itself";
+                              << "is its own descendant";
     QTest::newRow("a node twice") << "nodes_falsenodeids"
                                   << "[1,0,0]"
-                                  << "below two others";
+                                  << "has two parents";
     QTest::newRow("no such node") << "nodes_truenodeids"
                                   << "[7,0,0]"
                                   << "no node 7";

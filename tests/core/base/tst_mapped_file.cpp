@@ -66,7 +66,7 @@ private Q_SLOTS:
         QVERIFY(!checked.ok());
         QCOMPARE(checked.error().message(),
                  path("long")
-                     + ": the file was changed while it was open, expected one that nobody writes to");
+                     + ": the file was changed while it was open; run again when no program is writing it");
     }
 
     void aFileThatIsWrittenToIsToldOfUntilItIsClosed()

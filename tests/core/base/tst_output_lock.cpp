@@ -94,7 +94,7 @@ private Q_SLOTS:
             QVERIFY(!second.ok());
             QCOMPARE(second.error().message(),
                      path("model") + ": process " + std::to_string(::getpid())
-                         + " is writing it, expected another name, or its end");
+                         + " is writing this file; wait for it or choose another name");
         }
         QVERIFY(OutputLock::take(path("model")).ok());
         QVERIFY(!OutputLock::isHeld(path("model")));

@@ -94,16 +94,17 @@ void TestDescriptions::refuses_data()
     row(R"({"classes": {"conv": {"fp16": {"rate": "fast"}}}})",
         "classes.conv.fp16.rate: \"fast\", expected a number above 0");
     row(R"({"classes": {"conv": {"fp16": {"accumulate": []}}}})",
-        "classes.conv.fp16.accumulate: an empty list, expected types of accumulators, best first");
+        "classes.conv.fp16.accumulate: an empty list, expected accumulator types, best first");
     row(R"({"classes": {"conv": {"fp16": {"accumulate": ["float32", "int64"]}}}})",
         "classes.conv.fp16.accumulate[1]: \"int64\", expected float32, float16, bfloat16 or int32, each "
         "once");
     row(R"({"classes": {"conv": {"fp17": {"support": "no"}}}})",
         "classes.conv.fp17: an unknown key (did you mean fp16?)");
-    row(R"({"classes": {"gemm": null}})", "classes.gemm: nothing, expected a value");
+    row(R"({"classes": {"gemm": null}})", "classes.gemm: missing, expected a value");
     row(R"({"classes": {"gemm": {"fp32": {"support": "storage"}}}})",
-        "classes.gemm.fp32.support: \"storage\", expected native: what is not lowered computes in float32");
-    row(R"({"name": null})", "name: nothing, expected a value");
+        "classes.gemm.fp32.support: \"storage\", expected native: operators that are not lowered compute in "
+        "float32");
+    row(R"({"name": null})", "name: missing, expected a value");
     row(R"({"name": 3})", "name: 3, expected a text");
     row(R"({"kind": "toaster"})", "kind: \"toaster\", expected cpu, gpu or npu");
     row(R"({"detect": {}})", "detect: neither cpu_flags nor cuda, expected one of them, or null");
@@ -111,7 +112,7 @@ void TestDescriptions::refuses_data()
     row(R"({"memory_gb_s": 0})", "memory_gb_s: 0, expected a number above 0");
     row(R"({"casts": {"fused_in_products": "yes"}})",
         "casts.fused_in_products: \"yes\", expected true or false");
-    row(R"({"sources": [{"fact": "so it is"}]})", "sources[0].document: nothing, expected a value");
+    row(R"({"sources": [{"fact": "so it is"}]})", "sources[0].document: missing, expected a value");
     row(R"({"colour": "green"})", "colour: an unknown key");
 }
 
@@ -128,13 +129,13 @@ void TestDescriptions::refuses()
 
 void TestDescriptions::refusesWhatIsNoJson()
 {
-    QCOMPARE(messageOf("{\"name\": "), QString("byte 9: broken JSON"));
+    QCOMPARE(messageOf("{\"name\": "), QString("byte 9: invalid JSON"));
     QCOMPARE(messageOf("[]"), QString("the description: a list, expected an object"));
     QVERIFY(messageOf(std::string(hardware::kLongestDescription + 1, ' '))
                 .startsWith("the description: 1048577 bytes"));
     std::string twice = conv16().dump();
     twice.insert(1, "\"name\": \"other\", ");
-    QCOMPARE(messageOf(twice), QString("name: the key stands there twice"));
+    QCOMPARE(messageOf(twice), QString("name: duplicate key"));
     QVERIFY(!messageOf(std::string(100'000, '[')).isEmpty());
 }
 
@@ -240,7 +241,7 @@ void TestDescriptions::theGpuAtHandIsTheOneThatWasTold()
     hardware::tellGpu({"Some Board", "sm_120", 1792.0});
     const auto unknown = hardware::findDescription(hardware::kThisGpu);
     QVERIFY(!unknown.ok());
-    QCOMPARE(unknown.error().found, std::string("Some Board: sm_120 is none that is described"));
+    QCOMPARE(unknown.error().found, std::string("no description matches the GPU Some Board (sm_120)"));
 
     const std::string device = "NVIDIA H200 (sm_90)";
     hardware::tellGpu({device, "sm_90", 4917.0});

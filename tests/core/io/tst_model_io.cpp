@@ -103,7 +103,7 @@ private Q_SLOTS:
     {
         const auto loaded = io::loadModel(path("net-symbol.json"));
         QCOMPARE(loaded.value().notes,
-                 std::vector<std::string>{"no parameter file beside the symbol: loaded without parameters"});
+                 std::vector<std::string>{"no parameter file next to the symbol: loaded without parameters"});
     }
 
     void aBareParameterFileLoadsWhateverItsName()
@@ -134,9 +134,9 @@ private Q_SLOTS:
         const auto loaded = io::loadModel(path("net-symbol.json"));
         QVERIFY(loaded.ok());
         QCOMPARE(loaded.value().notes.size(), std::size_t{2});
-        QVERIFY(loaded.value().notes[0].starts_with("parameters that no variable of the symbol uses: a, b"));
+        QVERIFY(loaded.value().notes[0].starts_with("unused parameters: a, b"));
         QCOMPARE(loaded.value().notes[1],
-                 std::string("variables without parameters, taken as data: data, w"));
+                 std::string("variables without parameters, treated as inputs: data, w"));
     }
 
     void whatIsNoModelIsRefusedWithItsPath()
@@ -242,7 +242,7 @@ private Q_SLOTS:
         io::LoadOptions named;
         named.params = path("pair-0000.params"); // somebody means it
         QCOMPARE(io::loadModel(path("pair-symbol.json"), named).value().notes,
-                 std::vector<std::string>{"the symbol was written with other parameters than those named"});
+                 std::vector<std::string>{"the symbol was exported with a different parameter file"});
     }
 
     void theMarkHoldsForOneFileAndGoesWithIt()
@@ -282,7 +282,7 @@ private Q_SLOTS:
         QVERIFY(claimed.ok());
         const auto refused = io::saveModel(source.model, path("out"), source);
         QVERIFY(!refused.ok());
-        QVERIFY2(refused.error().message().find("is writing it") != std::string::npos,
+        QVERIFY2(refused.error().message().find("is writing this file") != std::string::npos,
                  refused.error().message().c_str());
         QVERIFY(!fs::exists(path("out-symbol.json")));
         QVERIFY(io::saveModel(source.model, claimed.value(), source).ok());

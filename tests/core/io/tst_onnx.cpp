@@ -211,7 +211,7 @@ private Q_SLOTS:
         QTest::newRow("not sorted") << model(field(1, node("Relu", "h", "y"))
                                              + field(1, node("Relu", "x", "h")))
                                     << "node 0: the input \"h\"";
-        QTest::newRow("twice") << model(relu + relu) << "a second value called \"y\"";
+        QTest::newRow("twice") << model(relu + relu) << "two values are named \"y\"";
         QTest::newRow("domain") << model(field(1, node("Odd", "x", "y") + field(7, "nowhere")))
                                 << "the domain \"nowhere\"";
         QTest::newRow("negative") << model(relu, field(5, weights(number(1, ~std::size_t{0}), {})))
@@ -229,7 +229,7 @@ private Q_SLOTS:
             field(1, "then_branch") + field(6, call + field(2, "b") + field(12, value("y"))) + number(20, 5));
         QTest::newRow("function in its own body") << model(call) + field(8, field(1, "fn") + number(2, 1))
                 + function(field(7, node("If", "a", "b") + branch))
-                                                  << "functions: some that call themselves";
+                                                  << "functions: a function calls itself";
         QTest::newRow("function with too many inputs")
             << model(field(1, field(1, "x") + field(1, "x") + field(2, "y") + field(4, "F") + field(7, "fn")))
                 + field(8, field(1, "fn") + number(2, 1)) + function(field(7, node("Relu", "a", "b")))
@@ -309,16 +309,16 @@ private Q_SLOTS:
             = roi + field(4, "Resize") + text("coordinate_transformation_mode", "tf_half_pixel_for_nn");
         QTest::newRow("another meaning")
             << places << std::size_t{11} << true
-            << "Resize has no coordinate_transformation_mode tf_half_pixel_for_nn there";
+            << "Resize does not support coordinate_transformation_mode tf_half_pixel_for_nn there";
         QTest::newRow("another meaning, not called")
             << places << std::size_t{11} << false
-            << "Resize has no coordinate_transformation_mode tf_half_pixel_for_nn there";
+            << "Resize does not support coordinate_transformation_mode tf_half_pixel_for_nn there";
         const std::string sum = node("ReduceSum", "a", "b") + given("axes", 7);
         QTest::newRow("an input that no call gives")
-            << sum << std::size_t{11} << true << "an input, which not every call gives";
+            << sum << std::size_t{11} << true << "an input that some calls omit";
         QTest::newRow("a value that is called otherwise")
             << field(1, "a") + field(1, "a") + field(2, "b") + field(4, "GridSample") + given("mode", 3)
-            << std::size_t{16} << false << "which means something else";
+            << std::size_t{16} << false << "which has a different meaning";
     }
     void aFunctionThatCannotBeRaisedIsNamed()
     {
@@ -533,7 +533,7 @@ private Q_SLOTS:
             QVERIFY2(!loaded.ok(), said.c_str());
             const std::string message = loaded.error().message();
             QVERIFY2(message.find("external data at \"w.bin\" with the SHA-1 " + right
-                                  + ", expected the checksum that the model says, " + said)
+                                  + ", expected the checksum in the model, " + said)
                          != std::string::npos,
                      message.c_str());
         }

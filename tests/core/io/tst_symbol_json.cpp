@@ -315,8 +315,7 @@ private Q_SLOTS:
         const auto graph = io::readSymbol(text, notes);
         QVERIFY(graph.ok());
         QCOMPARE(notes,
-                 std::vector<std::string>{
-                     "operators that MXNet 1.9.1 does not have, kept as they are: Mystery (1)"});
+                 std::vector<std::string>{"operators unknown to MXNet 1.9.1, kept unchanged: Mystery (1)"});
         const graph::NodeDef &def = graph.value().node(1);
         QCOMPARE(def.op, std::string("Mystery"));
         QCOMPARE(*def.attributes.find("x"), std::string("1"));
@@ -349,7 +348,7 @@ private Q_SLOTS:
         row("inputs is an object", symbol({R"({"op":"null","name":"a","inputs":{}})"}),
             "nodes[0].inputs: an object, expected a list");
         row("two names", symbol({R"({"op":"null","name":"a","name":"b","inputs":[]})"}),
-            "nodes[0].name: the key a second time");
+            "nodes[0].name: duplicate key");
         row("variable with inputs", symbol({a, node("null", "[[0,0,0]]")}),
             "nodes[1].inputs: inputs of the variable \"n\", expected none");
         row("output of a variable", symbol({a, node("relu", "[[0,1,0]]")}),

@@ -377,9 +377,9 @@ private Q_SLOTS:
         const NodeId node = idOf(model.graph, "tanh");
         QVERIFY(converted.conversion.precisionOf(node) != DType::I8);
         QCOMPARE(noteOn(converted, node),
-                 "int8 requested, stays "
+                 "int8 requested, but it stays "
                      + std::string(tensor::nameOf(converted.conversion.precisionOf(node)))
-                     + ": of the activations only ReLU has an int8 form");
+                     + ": ReLU is the only activation with an int8 form");
         QCOMPARE(converted.assignment.requested(node), policy::Request::Int8);
         QCOMPARE(converted.conversion.precisionOf(idOf(model.graph, "relu")), DType::I8);
     }

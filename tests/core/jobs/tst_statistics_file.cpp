@@ -190,13 +190,13 @@ private Q_SLOTS:
             return message.find(words) != std::string::npos && message.find('\n') == std::string::npos;
         };
         QVERIFY(says(refused(shardOf(1, 3)), "3/3 is missing"));
-        QVERIFY(says(refused(shardOf(0, 3)), "1/3: a second time"));
+        QVERIFY(says(refused(shardOf(0, 3)), "1/3: is given twice"));
         QVERIFY(says(refused(shardOf(1, 4)), "2/4 beside 1/3"));
-        QVERIFY(says(refused(changed([](auto &s) { s.origin.modelHash = 9; })), "another model"));
-        QVERIFY(says(refused(changed([](auto &s) { s.origin.dataHash = 9; })), "other data"));
-        QVERIFY(says(refused(changed([](auto &s) { s.origin.settings = "[]"; })), "other settings"));
-        QVERIFY(
-            says(refused(changed([](auto &s) { s.origin.cpu = "its\nsibling"; })), "another kind of CPU"));
+        QVERIFY(says(refused(changed([](auto &s) { s.origin.modelHash = 9; })), "a different model"));
+        QVERIFY(says(refused(changed([](auto &s) { s.origin.dataHash = 9; })), "different data"));
+        QVERIFY(says(refused(changed([](auto &s) { s.origin.settings = "[]"; })), "different settings"));
+        QVERIFY(says(refused(changed([](auto &s) { s.origin.cpu = "its\nsibling"; })),
+                     "a different kind of CPU"));
         QVERIFY(says(refused(comparison()), "a comparison beside a calibration"));
     }
 

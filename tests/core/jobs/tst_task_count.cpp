@@ -213,10 +213,11 @@ private Q_SLOTS:
                                                  << "right" << int(Metric::Cosine) << "targets";
         QTest::newRow("fewer targets") << "vectors"
                                        << "masks" << int(Metric::Cosine) << "3 targets";
-        QTest::newRow("targets for classes") << "scores"
-                                             << "scores" << int(Metric::Top1) << "given for top-1";
+        QTest::newRow("targets for classes")
+            << "scores"
+            << "scores" << int(Metric::Top1) << "not used by the metric top-1";
         QTest::newRow("numbers for masks") << "pictures"
-                                           << "right" << int(Metric::MeanIou) << "whole numbers";
+                                           << "right" << int(Metric::MeanIou) << "integers (classes)";
         QTest::newRow("a metric of pixels")
             << "vectors"
             << "vectors_right" << int(Metric::MeanIou) << "mean IoU of a first output";

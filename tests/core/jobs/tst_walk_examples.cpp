@@ -104,7 +104,7 @@ private Q_SLOTS:
         settings.examples.inputs = examples();
         const auto outcome = jobs::runModel(g.model({}), {}, settings, {});
         QVERIFY(!outcome.ok());
-        QVERIFY2(outcome.error().found.find("without outputs") != std::string::npos,
+        QVERIFY2(outcome.error().found.find("has no outputs") != std::string::npos,
                  outcome.error().message().c_str());
     }
 

@@ -332,7 +332,7 @@ void TestGraphLayout::onlyItsOwnTimeCountsAgainstGraphviz()
     QVERIFY(busy.ok());
     QVERIFY(timer.elapsed() < options.limits.waiting.count());
     QCOMPARE(busy.value().plainPieces, busy.value().pieces);
-    QVERIFY2(busy.value().note.find("300 ms of computing") != std::string::npos, busy.value().note.c_str());
+    QVERIFY2(busy.value().note.find("300 ms of CPU time") != std::string::npos, busy.value().note.c_str());
     // Asked again with more time, it does what it could not.
     options.program = "dot";
     QCOMPARE(layout::stackLayouts(std::span(&piece, 1), options, empty).value().plainPieces, std::size_t{0});

@@ -56,9 +56,10 @@ void TestWrittenParameters::weightsThatVanishOrAreNaNAreTold()
     graph::Model model{g.withHeads({g.op("FullyConnected", "b", {a, g.variable("v")}, kDense)}), {}, true};
     const std::vector<std::pair<std::vector<float>, std::vector<float>>> harmful{
         {{1e-9F, 1, 0, 1}, {1, -1e-9F, 1e-10F, 1}}, {{1, 1, std::nanf(""), 1}, {1, 1, 1, 1}}};
-    const char *const told[]{"parameters: 3 of 8 values underflow to zero in the target type: "
-                             "arg:w 1, arg:v 2",
-                             "parameter \"arg:w\": NaN in 1 of 4 values, in whatever type they are stored"};
+    const char *const told[]{
+        "parameters: 3 of 8 values underflow to zero in the target type: "
+        "arg:w 1, arg:v 2",
+        "parameter \"arg:w\": NaN in 1 of 4 values, regardless of the type they are stored in"};
     for (std::size_t k = 0; k < harmful.size(); ++k) {
         model.parameters
             = {test::floatArray("arg:w", harmful[k].first), test::floatArray("arg:v", harmful[k].second)};

@@ -173,8 +173,8 @@ private Q_SLOTS:
         row(R"(null)", "the policy: null, expected an object with the keys of a policy");
         row(R"({"fp32_op": []})", "the policy: unknown key \"fp32_op\" (did you mean fp32_ops?)");
         row(R"({"zzz": []})", "the policy: unknown key \"zzz\"");
-        row(R"({"fp32_ops": [], "fp32_ops": []})", "fp32_ops: the key stands there twice");
-        row(R"({"fp32_ops": null, "fp32_ops": []})", "fp32_ops: the key stands there twice");
+        row(R"({"fp32_ops": [], "fp32_ops": []})", "fp32_ops: duplicate key");
+        row(R"({"fp32_ops": null, "fp32_ops": []})", "fp32_ops: duplicate key");
         row(R"({"target_dtype": "int8"})",
             "target_dtype: \"int8\", expected float16 or bfloat16, or for compare float8_e4m3fn, "
             "float8_e5m2, tf32 or posit16");
@@ -214,7 +214,7 @@ private Q_SLOTS:
             "node_overrides[\"conv0\"]: \"float17\", expected an element type, such as float16 "
             "or int32");
         row(R"({"node_overrides": {"a": "float32", "a": "float32"}})",
-            "node_overrides[\"a\"]: the name stands there twice");
+            "node_overrides[\"a\"]: duplicate name");
         row(R"({"input_dtypes": ["ids"]})", "input_dtypes: a list, expected an object of {name: type}");
         row(R"({"cast_optional_params": 1})", "cast_optional_params: 1, expected true or false");
         row(R"({"cast_optional_params": "true"})",
@@ -233,13 +233,13 @@ private Q_SLOTS:
         QCOMPARE(errorOf(""), std::string("byte 0: the text ends, expected the rest of the policy"));
         QCOMPARE(errorOf("{\"mode\": \"mx"),
                  std::string("byte 12: the text ends, expected the rest of the policy"));
-        QCOMPARE(errorOf("<html>"), std::string("byte 0: broken JSON at \"<html>\""));
-        QCOMPARE(errorOf(R"({"mode": "mxnet"} x)"), std::string("byte 18: broken JSON at \"x\""));
-        QCOMPARE(errorOf(R"({"mode": mxnet})"), std::string("byte 9: broken JSON at \"mxnet}\""));
+        QCOMPARE(errorOf("<html>"), std::string("byte 0: invalid JSON at \"<html>\""));
+        QCOMPARE(errorOf(R"({"mode": "mxnet"} x)"), std::string("byte 18: invalid JSON at \"x\""));
+        QCOMPARE(errorOf(R"({"mode": mxnet})"), std::string("byte 9: invalid JSON at \"mxnet}\""));
         QCOMPARE(errorOf(std::string_view("{}\0{", 4)),
                  std::string("byte 2: a NUL byte, expected JSON in UTF-8"));
-        QVERIFY(errorOf("{\"mode\": \"\xff\"}").starts_with("byte 10: broken JSON"));
-        QVERIFY(errorOf("\xff\xfe{").starts_with("byte 0: broken JSON"));
+        QVERIFY(errorOf("{\"mode\": \"\xff\"}").starts_with("byte 10: invalid JSON"));
+        QVERIFY(errorOf("\xff\xfe{").starts_with("byte 0: invalid JSON"));
         QVERIFY(readPolicy("\xef\xbb\xbf{}").ok());
     }
 

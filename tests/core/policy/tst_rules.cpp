@@ -116,8 +116,7 @@ private Q_SLOTS:
     {
         Policy policy;
         policy.fp32Ops = Names{"Softmax"};
-        QCOMPARE(told(policy),
-                 std::string("fp32_ops: \"Softmax\" is an alias: the operator SoftmaxOutput is taken"));
+        QCOMPARE(told(policy), std::string("fp32_ops: \"Softmax\" is an alias of SoftmaxOutput"));
         QCOMPARE(place(resolved(policy), "SoftmaxOutput"),
                  std::string("fp32_ops: Softmax (alias of SoftmaxOutput), policy"));
     }
@@ -159,29 +158,29 @@ private Q_SLOTS:
         Policy policy;
         policy.fp32Ops = Names{"exp", "Convolution"};
         QCOMPARE(told(policy),
-                 std::string("fp32_ops[1]: \"Convolution\", which also stands in target_dtype_ops (built-in "
-                             "float16 1.9.1), expected an operator in one list only"));
+                 std::string("fp32_ops[1]: \"Convolution\" is also in target_dtype_ops (built-in "
+                             "float16 1.9.1), expected each operator in only one list"));
         policy.targetOps = Names{"Convolution"};
         QCOMPARE(told(policy),
-                 std::string("fp32_ops[1]: \"Convolution\", which also stands in target_dtype_ops (policy), "
-                             "expected an operator in one list only"));
+                 std::string("fp32_ops[1]: \"Convolution\" is also in target_dtype_ops (policy), "
+                             "expected each operator in only one list"));
         Policy conditional;
         conditional.targetOps = Names{"Activation"};
         QCOMPARE(told(conditional),
-                 std::string("target_dtype_ops[0]: \"Activation\", which also stands in conditional_fp32_ops "
-                             "(built-in float16 1.9.1), expected an operator in one list only"));
+                 std::string("target_dtype_ops[0]: \"Activation\" is also in conditional_fp32_ops "
+                             "(built-in float16 1.9.1), expected each operator in only one list"));
         Policy given;
         given.conditionalOps = {{"softmax", "axis", {"1"}}};
         QVERIFY(told(given).starts_with(
-            "conditional_fp32_ops[0]: \"softmax\", which also stands in fp32_ops (built-in float16 1.9.1)"));
+            "conditional_fp32_ops[0]: \"softmax\" is also in fp32_ops (built-in float16 1.9.1)"));
         Policy alias;
         alias.fp32Ops = Names{"_npx_convolution"};
-        QVERIFY(told(alias).starts_with("fp32_ops[0]: \"_npx_convolution (alias of Convolution)\", which "
-                                        "also stands in target_dtype_ops"));
+        QVERIFY(told(alias).starts_with("fp32_ops[0]: \"_npx_convolution (alias of Convolution)\" is also in "
+                                        "target_dtype_ops"));
         Policy added;
         added.addedConditions = {{"Convolution", "no_bias", {"True"}}};
-        QVERIFY(told(added).starts_with(
-            "condition Convolution: \"Convolution\", which also stands in target_dtype_ops"));
+        QVERIFY(
+            told(added).starts_with("condition Convolution: \"Convolution\" is also in target_dtype_ops"));
     }
 
     void unknownOperatorsAreRefusedWithTheNearestName()
@@ -223,20 +222,19 @@ private Q_SLOTS:
         Policy widest;
         widest.widestOps = Names{"softmax", "LeakyReLU"};
         QCOMPARE(told(widest),
-                 std::string("widest_dtype_ops: \"LeakyReLU\" takes the operator out of the built-in "
+                 std::string("widest_dtype_ops: \"LeakyReLU\" removes the operator from the built-in "
                              "conditional_fp32_ops"));
         QCOMPARE(place(resolved(widest), "softmax"), std::string("widest_dtype_ops: softmax, policy"));
         QVERIFY(!resolved(widest).conditions.contains("LeakyReLU"));
         Policy conditional;
         conditional.conditionalOps = {{"Concat", "dim", {"0"}}};
         QCOMPARE(told(conditional),
-                 std::string("conditional_fp32_ops: \"Concat\" takes the operator out of the built-in "
+                 std::string("conditional_fp32_ops: \"Concat\" removes the operator from the built-in "
                              "widest_dtype_ops: it is neutral where no condition holds"));
         Policy both;
         both.widestOps = Names{"dot"};
         both.targetOps = Names{"dot"};
-        QVERIFY(told(both).starts_with(
-            "widest_dtype_ops[0]: \"dot\", which also stands in target_dtype_ops (policy)"));
+        QVERIFY(told(both).starts_with("widest_dtype_ops[0]: \"dot\" is also in target_dtype_ops (policy)"));
     }
 
     void conditionsOnAttributesThatDoNotExistAreRefused()
@@ -270,7 +268,7 @@ private Q_SLOTS:
                 "one of avg, lp, max, sum\n"
                 "conditional_fp32_ops: \"Pooling\" kernel is never \"two\", expected a list of numbers\n"
                 "conditional_fp32_ops: \"Pooling\" global_pool is never \"yes\", expected True or False\n"
-                "conditional_fp32_ops: \"Pooling\" pool_type with no values: the rule never holds"));
+                "conditional_fp32_ops: \"Pooling\" pool_type has no values: the condition never holds"));
         QCOMPARE(resolved(policy).conditions.at("Pooling").size(), std::size_t{4});
     }
 
@@ -291,8 +289,8 @@ private Q_SLOTS:
                         {"Activation", Policy::Move::To::Target}, {"_sparse_cosh", Policy::Move::To::Widest},
                         {"Pooling", Policy::Move::To::Fp32},      {"Pooling", Policy::Move::To::Target}};
         QCOMPARE(told(policy),
-                 std::string("moves: \"Activation\" drops the operator's rules in conditional_fp32_ops\n"
-                             "widest_dtype_ops: \"_sparse_cosh\" is an alias: the operator cosh is taken"));
+                 std::string("moves: \"Activation\" removes the operator's rules from conditional_fp32_ops\n"
+                             "widest_dtype_ops: \"_sparse_cosh\" is an alias of cosh"));
         const Rules rules = resolved(policy);
         QCOMPARE(place(rules, "softmax"), std::string("target_dtype_ops: softmax, moved"));
         QCOMPARE(place(rules, "Convolution"), std::string("fp32_ops: Convolution, moved"));
@@ -309,7 +307,7 @@ private Q_SLOTS:
             policy.targetOps = Names{op};
             QCOMPARE(told(policy),
                      "target_dtype_ops[0]: \"" + std::string(op)
-                         + "\" has no inputs, so it has nothing to cast, expected an operator with inputs");
+                         + "\" has no inputs to cast, expected an operator with inputs");
             policy.targetOps.reset();
             policy.moves = {{op, Policy::Move::To::Widest}};
             QVERIFY(told(policy).starts_with("widest operator " + std::string(op) + ": \"" + op

@@ -95,10 +95,10 @@ private Q_SLOTS:
         const auto row = [](const char *text, const char *message) {
             QTest::newRow(text) << QByteArray(text) << QString(message);
         };
-        row("", "no JSON, expected a session file");
+        row("", "not JSON, expected a session file");
         row("[1]", "$: array, expected an object");
         row(R"({"halftone":2})", "halftone: format version 2, expected 1");
-        row(R"({"halftone":1})", "model: nothing, expected a value");
+        row(R"({"halftone":1})", "model: missing, expected a value");
         row(R"({"halftone":1,"model":{"symbol":7}})", "model.symbol: number, expected a text");
         row(R"({"halftone":1,"model":{"symbol":"a","hash":"xy"}})",
             "model.hash: xy, expected 16 hexadecimal digits");
@@ -289,11 +289,11 @@ private Q_SLOTS:
         QTest::newRow("no path") << "{\"session\":1}\n" + edit << "line 2.session: number, expected a text"
                                  << true;
         QTest::newRow("no object") << session + "[]\n" + edit << "line 3: array, expected an object" << true;
-        QTest::newRow("no JSON") << session + "{\"pol\n" + edit << "line 3: no JSON" << true;
+        QTest::newRow("no JSON") << session + "{\"pol\n" + edit << "line 3: not JSON" << true;
         QTest::newRow("torn") << session + edit + "{\"undo\""
                               << "line 4: torn" << true;
         QTest::newRow("nothing to redo") << session + "{\"redo\":1}\n"
-                                         << "line 3: a redo of nothing" << false;
+                                         << "line 3: a redo without an undo" << false;
         QTest::newRow("a newer kind")
             << session + "{\"zoom\":2}\n" + edit
             << "line 3: the keys zoom, expected those of an edit, undo, redo, view or data" << true;

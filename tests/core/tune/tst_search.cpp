@@ -226,11 +226,11 @@ public:
 
     Result<tune::Network> profile(const Progress &progress) override { return m_inner.profile(progress); }
     void resume(const tune::Network &network) override { m_inner.resume(network); }
-    bool glances() const override { return true; }
-    Result<double> glance(const Labels &labels, const Progress & /*progress*/) override
+    bool canEstimate() const override { return true; }
+    Result<double> estimate(const Labels &labels, const Progress & /*progress*/) override
     {
-        asked.push_back("glance");
-        glanced.push_back(labels);
+        asked.push_back("estimate");
+        estimated.push_back(labels);
         if (overflows && labels[*overflows] != Label::Float32)
             return std::numeric_limits<double>::infinity();
         return m_inner.errorOf(RecordedNetwork::choiceOf(labels)) * (asked.size() % 2 == 0 ? 1.5 : 0.7);
@@ -261,7 +261,7 @@ public:
 
     std::optional<std::size_t> overflows; ///< where its group is lowered
     std::vector<std::string> asked; ///< in order
-    std::vector<Labels> glanced; ///< likewise
+    std::vector<Labels> estimated; ///< likewise
     std::map<Labels, int> confirmed;
 
 private:
@@ -315,10 +315,10 @@ public:
 
     Result<tune::Network> profile(const Progress &progress) override { return m_inner.profile(progress); }
     void resume(const tune::Network & /*network*/) override { }
-    bool glances() const override { return true; }
-    Result<double> glance(const Labels &labels, const Progress &progress) override
+    bool canEstimate() const override { return true; }
+    Result<double> estimate(const Labels &labels, const Progress &progress) override
     {
-        return m_inner.glance(labels, progress);
+        return m_inner.estimate(labels, progress);
     }
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override
     {
@@ -655,15 +655,15 @@ void TestSearch::pointsComeBeforeErrorsAreKnownWell()
     const Result<Front> front = tune::search(network, {});
     QVERIFY(front.ok());
     const auto firstError = std::ranges::find(network.asked, "error");
-    QCOMPARE(network.glanced.size(), kGroups / 2); // at two neighbours each
-    for (const Labels &labels : network.glanced)
+    QCOMPARE(network.estimated.size(), kGroups / 2); // at two neighbours each
+    for (const Labels &labels : network.estimated)
         QCOMPARE(std::ranges::count(labels, Label::Target), 2);
     // The ends, and three of the hull.
     QCOMPARE(std::count(network.asked.begin(), firstError, "measure"), std::ptrdiff_t{5});
     QCOMPARE(front.value().passes, kGroups + front.value().evaluations);
     RecordedNetwork exact(5);
     const Result<Front> without = tune::search(exact, {});
-    for (std::size_t k = 0; k < kGroups; ++k) // what a glance said is forgotten
+    for (std::size_t k = 0; k < kGroups; ++k) // estimates are forgotten
         QCOMPARE(front.value().groups[k].costs.error, without.value().groups[k].costs.error);
 }
 
@@ -697,16 +697,16 @@ void TestSearch::whatIsNoFasterThanFloat32GainsNothing()
     QVERIFY(tune::mostGained(front, hull) == nullptr);
 }
 
-/// Of two groups that a glance was at, the one is found that overflows, and the other stays free.
+/// Of two groups estimated together, the overflowing one is found, and the other stays free.
 void TestSearch::aGlanceFindsWhatOverflows()
 {
     RoughNetwork network(5);
     network.overflows = 5;
     const Result<Front> front = tune::search(network, {});
     QVERIFY(front.ok());
-    QCOMPARE(network.glanced.size(), kGroups / 2 + 2);
+    QCOMPARE(network.estimated.size(), kGroups / 2 + 2);
     const auto alone = [&](std::size_t group) {
-        return std::ranges::any_of(network.glanced, [&](const Labels &labels) {
+        return std::ranges::any_of(network.estimated, [&](const Labels &labels) {
             return std::ranges::count(labels, Label::Target) == 1 && labels[group] == Label::Target;
         });
     };

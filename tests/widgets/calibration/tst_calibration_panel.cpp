@@ -164,7 +164,7 @@ private Q_SLOTS:
         m_controller->setFigures({});
         QVERIFY(m_panel->emptyText().contains(QStringLiteral("Attach data")));
         m_panel->setDataAttached(true);
-        QVERIFY(m_panel->emptyText().contains(QStringLiteral("not been collected yet")));
+        QVERIFY(m_panel->emptyText().contains(QStringLiteral("are being collected in the background")));
         m_panel->setDataAttached(false);
         QVERIFY(m_panel->emptyText().contains(QStringLiteral("Attach data")));
         m_controller->setDocument(nullptr);
@@ -272,8 +272,9 @@ private Q_SLOTS:
         QVERIFY(m_controller->apply(policy::SetTarget{tensor::DType::BF16}));
         QTRY_VERIFY_WITH_TIMEOUT(!m_controller->isDeriving() && !m_editor->isChoosing(), kMostMs);
         QTRY_COMPARE(header(Qt::DisplayRole), QStringLiteral("b16 overflow"));
-        QVERIFY2(header(Qt::ToolTipRole).contains(QStringLiteral("bfloat16, which ends at 3.39e+38")),
-                 qPrintable(header(Qt::ToolTipRole)));
+        QVERIFY2(
+            header(Qt::ToolTipRole).contains(QStringLiteral("bfloat16, whose largest value is 3.39e+38")),
+            qPrintable(header(Qt::ToolTipRole)));
         QCOMPARE(cell("energy_output", TensorTableModel::Overflow).toString(), QStringLiteral("0"));
     }
 

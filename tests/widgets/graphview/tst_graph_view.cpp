@@ -691,7 +691,7 @@ void TestGraphView::aPlainDrawingSaysWhyAndIsTriedAgain()
     test::OpenedGraph opened;
     opened.openSample();
     qputenv("PATH", path);
-    QVERIFY2(opened.view->plainNote().text().contains("dot ended with code 3"),
+    QVERIFY2(opened.view->plainNote().text().contains("dot failed with exit code 3"),
              qPrintable(opened.view->plainNote().text()));
     const auto before = opened.view->scene()->items();
     const auto buttons = opened.view->plainNote().findChildren<QPushButton *>();

@@ -204,7 +204,7 @@ private Q_SLOTS:
         const QString name(60, QLatin1Char('n'));
         const Details details{QStringLiteral("model"),
                               {},
-                              {{QStringLiteral("Against the source"),
+                              {{QStringLiteral("Compared with the source"),
                                 {{QStringLiteral("over"), QStringLiteral("1 example"), {}, false, false, {}},
                                  {name, QStringLiteral("38.5 dB"), {}, false, false, {}}}}}};
         QTextDocument text;

@@ -43,8 +43,9 @@ private Q_SLOTS:
         QVERIFY(wordsOf(figures(1, 1.42, 1.38, 1.46)).isSlower);
         QVERIFY(wordsOf(figures(1, 1.42, 1.38, 1.46)).ratio.endsWith(", slower"));
         QVERIFY(wordsOf(figures(1, 1.42, 1.38, 1.46)).warns());
-        QVERIFY(
-            wordsOf(figures(1, 1.42, 1.38, 1.46)).sentence().endsWith(", slower: no gain on this machine)"));
+        QVERIFY(wordsOf(figures(1, 1.42, 1.38, 1.46))
+                    .sentence()
+                    .endsWith(", slower: no speed-up on this machine)"));
         QVERIFY(!wordsOf(figures(1, 1.02, 0.97, 1.07)).isSlower);
         QVERIFY(!wordsOf(figures(1, 1.02, 0.97, 1.07)).warns());
     }
@@ -57,7 +58,7 @@ private Q_SLOTS:
         latency.mixed.minMs = 0.4;
         latency.mixed.p95Ms = 26;
         QVERIFY(wordsOf(latency).warns());
-        QVERIFY2(wordsOf(latency).sentence().contains("machine was busy, unreliable"),
+        QVERIFY2(wordsOf(latency).sentence().contains("machine was busy: unreliable"),
                  qPrintable(wordsOf(latency).sentence()));
         latency.mixed.p95Ms = 0.46;
         QVERIFY(!wordsOf(latency).warns());
@@ -93,7 +94,7 @@ private Q_SLOTS:
         latency.mixed.medianMs = 240;
         latency.mixed.minMs = 5.07;
         QVERIFY(wordsOf(latency).isDisturbed);
-        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy, unreliable)"));
+        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy: unreliable)"));
     }
 
     /// Those that give the quotient, which are others than those of either network alone.
@@ -102,7 +103,7 @@ private Q_SLOTS:
         session::LatencyFigures latency = figures(1, 1, 0.9, 1.1);
         latency.versus.isDisturbed = true;
         QVERIFY(wordsOf(latency).isDisturbed);
-        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy, unreliable)"));
+        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy: unreliable)"));
     }
 
     void whatIsEmulatedIsSaidToBe()
@@ -115,7 +116,7 @@ private Q_SLOTS:
         QVERIFY(!wordsOf(latency).warns());
         latency.fp32.medianMs = 240;
         QVERIFY(wordsOf(latency).warns());
-        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy, unreliable"));
+        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy: unreliable"));
     }
 
     /// Status bar and panel both say this.

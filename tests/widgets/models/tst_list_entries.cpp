@@ -125,9 +125,9 @@ private Q_SLOTS:
         const ListEntry *const pattern = find(all, ListId::Excluded, "/^stage2_.*conv$/");
         QCOMPARE(pattern->kind, Kind::Pattern);
         QCOMPARE(pattern->nodes, std::size_t{3});
-        QCOMPARE(find(all, ListId::Excluded, "nowhere")->idle, QStringLiteral("no node of this name"));
+        QCOMPARE(find(all, ListId::Excluded, "nowhere")->idle, QStringLiteral("no node has this name"));
         QCOMPARE(find(all, ListId::Excluded, "prob")->idle,
-                 QStringLiteral("in fp32 already by the operator's list"));
+                 QStringLiteral("already in fp32 by the operator's list"));
     }
 
     void overriddenNodesStandInTheListOfTheirType()
@@ -139,10 +139,10 @@ private Q_SLOTS:
         QVERIFY(find(all, ListId::Fp32, "fc")->idle.isEmpty());
         QVERIFY(find(all, ListId::Target, "prob")->idle.isEmpty());
         QCOMPARE(find(all, ListId::Target, "stem_conv")->idle,
-                 QStringLiteral("its operator is in that list already"));
+                 QStringLiteral("its operator already is in that list"));
         // The one FullyConnected is now decided by its name.
         QCOMPARE(find(all, ListId::Target, "FullyConnected")->idle,
-                 QStringLiteral("every FullyConnected node is set by name"));
+                 QStringLiteral("every FullyConnected node is set individually"));
     }
 
     void theFilterLooksAtAnyPartOfTheText()

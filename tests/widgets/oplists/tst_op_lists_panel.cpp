@@ -452,7 +452,7 @@ private Q_SLOTS:
         PatternDialog dialog(shown.controller.snapshot(),
                              [&](const policy::Edit &edit) { return shown.controller.effectOf(edit); });
         auto *const action = dialog.findChild<QComboBox *>();
-        action->setCurrentIndex(action->findText(QStringLiteral("Hold each to int8")));
+        action->setCurrentIndex(action->findText(QStringLiteral("Set each to int8")));
         dialog.setPattern(QStringLiteral("stage1_.*conv$"));
         QVERIFY(shown.controller.apply(dialog.edit().value()));
         QCOMPARE(shown.snapshot().policy->nodeOverrides.at("stage1_a_conv"), tensor::DType::I8);

@@ -232,7 +232,7 @@ private Q_SLOTS:
         QVERIFY(line);
         QCOMPARE(line->warnsFrom(), ElidedLabel::kNowhere);
         m_controller.setFigures(figures);
-        QVERIFY2(plot->readOut().contains(QStringLiteral("no gain on this machine")),
+        QVERIFY2(plot->readOut().contains(QStringLiteral("no speed-up on this machine")),
                  qPrintable(plot->readOut()));
         QCOMPARE(line->warnsFrom(), qsizetype{0});
         const QColor warning = warningColour(line->palette());

@@ -165,7 +165,7 @@ private Q_SLOTS:
         const PointTable *const points = m_panel->findChild<PointTable *>();
         QVERIFY(points);
         QVERIFY(
-            points->index(PointTable::Time, 1).data().toString().contains("machine was busy, unreliable"));
+            points->index(PointTable::Time, 1).data().toString().contains("machine was busy: unreliable"));
         QVERIFY(!points->index(PointTable::Time, 0).data().toString().contains("machine was busy"));
         QCOMPARE(m_plot->csv().split("\r\n").filter(QRegularExpression(QStringLiteral(",1$"))).size(), 1);
         made = std::make_shared<tune::Front>(*front());

@@ -186,8 +186,8 @@ press button Attach
 expect none dialog
 expect data data
 settle
-if is_there button "Close the first steps for good"; then
-    press button "Close the first steps for good"
+if is_there button "Close the first steps permanently"; then
+    press button "Close the first steps permanently"
 fi
 shot attached
 
@@ -315,7 +315,7 @@ expect 1 bookmarks
 step="export"
 keys ctrl+e
 expect Export dialog
-type_into "Folder and beginning of the file names" "$folder/out"
+type_into "Folder and start of the file names" "$folder/out"
 press button Export
 for file in out-symbol.json out-0000.params out.policy.json out.html; do
     await "$file" test -s "$folder/$file"

@@ -64,10 +64,9 @@ std::vector<BackendEntry> gpuEntries(std::string_view name, const std::shared_pt
                             }};
     };
     return {entry(std::string(name), {},
-                  "kernels of our own and the maker's libraries; what they lack is computed on the CPU"
-                      + told(missing)),
+                  "built-in kernels and NVIDIA's libraries; other operators run on the CPU" + told(missing)),
             entry(std::string(name) + "-tf32", {.allowsTf32 = true},
-                  "the same, with products of float32 in TF32: 10 bits of mantissa, float32 sums")};
+                  "as cuda, with float32 products in TF32 (10-bit mantissa, float32 sums)")};
 }
 
 } // namespace halftone::backends::cuda

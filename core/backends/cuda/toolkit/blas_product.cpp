@@ -121,7 +121,7 @@ Result<BlasProduct> blasProduct(const ProductDesc &desc)
         const auto matrices = asMatrices(desc);
         return matrices
             ? blasProduct(*matrices)
-            : Result<BlasProduct>(unsupported("cuda", "a convolution that is no product of matrices"));
+            : Result<BlasProduct>(unsupported("cuda", "this convolution is not a matrix product"));
     }
     if (!takesTypes(desc) || !hasEpilogue(desc))
         return unsupported("cuda", "cuBLASLt does not compute this product");

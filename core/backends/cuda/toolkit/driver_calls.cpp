@@ -70,9 +70,9 @@ Error driverError(const DriverCalls &calls, CUresult code, const std::string &wh
     calls.cuGetErrorString(code, &text);
     const std::string said = std::string(name == nullptr ? "an unknown error" : name) + " ("
         + (text == nullptr ? std::to_string(static_cast<int>(code)) : text) + ')';
-    const std::string advice = isLost(code) ? "; the device is lost to this program: start it anew"
+    const std::string advice = isLost(code) ? "; the device was lost: restart the program"
         : code == CUDA_ERROR_DEVICE_UNAVAILABLE
-        ? "; the device is busy: another program holds it for itself, or its compute mode forbids use"
+        ? "; the device is busy: another program uses it exclusively, or its compute mode forbids use"
         : "";
     return unsupported("cuda", what + ": " + said + advice);
 }

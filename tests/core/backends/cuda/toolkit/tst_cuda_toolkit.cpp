@@ -147,7 +147,7 @@ void CudaToolkitTest::theTableTellsTypesAndMissingLibraries()
     QCOMPARE(whole[1].name, std::string("cuda-tf32"));
     QCOMPARE(whole[0].architecture, std::string("sm_86"));
     QCOMPARE(std::lround(whole[0].bandwidth.value_or(0)), 696L);
-    QVERIFY(whole[0].why.ends_with("computed on the CPU"));
+    QVERIFY(whole[0].why.ends_with("other operators run on the CPU"));
     const auto backend = whole[0].make({1, false, {}});
     for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::I8, DType::U8, DType::F64})
         QVERIFY2(backend->support(type) == kernels::Support::Native,
@@ -203,7 +203,7 @@ void CudaToolkitTest::aLostDeviceIsAnError()
     QVERIFY(!done.ok());
     QCOMPARE(done.error().code, Errc::Unsupported);
     QVERIFY(done.error().found.ends_with(
-        "CUDA_ERROR_OF_A_TEST (as asked for); the device is lost to this program: start it anew"));
+        "CUDA_ERROR_OF_A_TEST (as asked for); the device was lost: restart the program"));
     QCOMPARE(driver.memory, 0);
     QCOMPARE(driver.objects, 0);
 }

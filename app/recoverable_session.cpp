@@ -1,4 +1,4 @@
-#include "app/left_work.h"
+#include "app/recoverable_session.h"
 
 #include "app/drawn_inputs.h"
 #include "app/settings.h"
@@ -31,7 +31,7 @@ const QString kLockEnding = QStringLiteral(".lock");
 
 QString leftText(const char *text)
 {
-    return QCoreApplication::translate("LeftWork", text);
+    return QCoreApplication::translate("RecoverableSession", text);
 }
 
 QString workOf(const session::Journal::Head &head)
@@ -42,33 +42,33 @@ QString workOf(const session::Journal::Head &head)
     if (!head.hasOtherData)
         return edits;
     const QString data = areDrawn(head.state.data)
-        ? leftText("drawn inputs")
+        ? leftText("random inputs")
         : leftText("%1 attached").arg(widgets::shownName(pathText(head.state.data->inputs)));
     return edits.isEmpty() ? data : edits + QStringLiteral(", ") + data;
 }
 
 /// Nothing for what holds neither an edit nor data, nor anything that is not understood.
-std::optional<LeftWork> readLeftWork(const QString &journal)
+std::optional<RecoverableSession> readRecoverableSession(const QString &journal)
 {
     const auto head = session::Journal::read(journal.toStdString());
     if (!head.ok() && QFileInfo(journal).size() == 0)
         return std::nullopt;
     if (!head.ok())
-        return LeftWork{journal, {}, plain(head.error().message()), false};
+        return RecoverableSession{journal, {}, plain(head.error().message()), false};
     const session::Journal::Head &found = head.value();
     const QString model = pathText(found.state.modelPath);
     if (found.steps == 0 && !found.hasOtherData) {
         if (found.lost.empty())
             return std::nullopt;
-        return LeftWork{journal, model,
-                        leftText("%1: %2").arg(widgets::shownPath(journal), plain(joined(found.lost, 3))),
-                        false};
+        return RecoverableSession{
+            journal, model, leftText("%1: %2").arg(widgets::shownPath(journal), plain(joined(found.lost, 3))),
+            false};
     }
     const QString when = QLocale().toString(QFileInfo(journal).lastModified(), QLocale::ShortFormat);
     QString text = leftText("%1, %2, %3").arg(widgets::shownName(model), workOf(found), when);
     if (!found.lost.empty())
-        text += leftText("; %1 of its lines are not understood").arg(found.lost.size());
-    return LeftWork{journal, model, text};
+        text += leftText("; %1 of its lines cannot be read").arg(found.lost.size());
+    return RecoverableSession{journal, model, text};
 }
 
 } // namespace
@@ -86,7 +86,7 @@ std::unique_ptr<QLockFile> lockOf(const QString &journal)
     return lock;
 }
 
-QStringList leftJournals()
+QStringList recoverableJournals()
 {
     QStringList left;
     const QDir folder(journalFolder());
@@ -99,19 +99,19 @@ QStringList leftJournals()
     return left;
 }
 
-std::vector<LeftWork> leftWork(const QString &model)
+std::vector<RecoverableSession> recoverableSessions(const QString &model)
 {
-    std::vector<LeftWork> all;
-    for (const QString &journal : leftJournals()) {
-        if (auto work = readLeftWork(journal))
+    std::vector<RecoverableSession> all;
+    for (const QString &journal : recoverableJournals()) {
+        if (auto work = readRecoverableSession(journal))
             all.push_back(std::move(*work));
         else
             discardJournal(journal); // nothing to bring back, or to keep
     }
     if (!model.isEmpty())
         std::stable_partition(all.begin(), all.end(),
-                              [&model](const LeftWork &work) { return work.model == model; });
-    std::stable_partition(all.begin(), all.end(), std::mem_fn(&LeftWork::isReadable));
+                              [&model](const RecoverableSession &work) { return work.model == model; });
+    std::stable_partition(all.begin(), all.end(), std::mem_fn(&RecoverableSession::isReadable));
     return all;
 }
 

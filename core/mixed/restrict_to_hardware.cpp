@@ -1,4 +1,4 @@
-#include "core/mixed/take_away.h"
+#include "core/mixed/restrict_to_hardware.h"
 
 #include "core/mixed/node_arithmetic.h"
 
@@ -53,7 +53,7 @@ private:
         std::string text = "hardware: ";
         text += support == Support::No ? hasNone(m_chip, m_target, unit)
             : support == Support::Storage
-            ? m_chip.name + " keeps " + type + " in its " + name + " unit, but computes in float32"
+            ? m_chip.name + " stores " + type + " in its " + name + " unit, but computes in float32"
             : m_chip.name + " emulates " + type + " in its " + name + " unit";
         entry = static_cast<std::uint32_t>(m_assignment.entries.size());
         m_assignment.entries.push_back(std::move(text));
@@ -68,8 +68,8 @@ private:
 
 } // namespace
 
-void takeAway(const graph::Graph &graph, const hardware::Description &chip, tensor::DType target,
-              policy::Assignment &assignment)
+void restrictToHardware(const graph::Graph &graph, const hardware::Description &chip, tensor::DType target,
+                        policy::Assignment &assignment)
 {
     Taker taker(chip, target, assignment);
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {

@@ -11,7 +11,7 @@
 namespace halftone::app {
 
 /// Unsaved work of a program that is gone.
-struct LeftWork
+struct RecoverableSession
 {
     QString journal; ///< the file
     QString model;
@@ -25,10 +25,10 @@ QString newJournal();
 std::unique_ptr<QLockFile> lockOf(const QString &journal);
 
 /// Journals of programs that are gone, newest first.
-QStringList leftJournals();
+QStringList recoverableJournals();
 /// What these bring back, that of `model` first, then those that cannot be read. Journals that hold no edit, and were understood to
 /// their end, are discarded.
-std::vector<LeftWork> leftWork(const QString &model = {});
+std::vector<RecoverableSession> recoverableSessions(const QString &model = {});
 void discardJournal(const QString &journal);
 /// Where it is kept and not offered any more; gives the path.
 QString setJournalAside(const QString &journal);

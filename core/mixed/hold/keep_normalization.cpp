@@ -1,4 +1,4 @@
-#include "core/mixed/hold/hold_statistics.h"
+#include "core/mixed/hold/keep_normalization.h"
 
 #include "core/dialect/dialect.h"
 #include "core/infer/node_types.h"
@@ -136,8 +136,8 @@ private:
 
 } // namespace
 
-void holdStatistics(const graph::Graph &graph, std::span<const tensor::Array> parameters, DType target,
-                    policy::Assignment &assignment)
+void keepNormalizationInFloat32(const graph::Graph &graph, std::span<const tensor::Array> parameters,
+                                DType target, policy::Assignment &assignment)
 {
     Holder holder(graph, parameters, target, assignment);
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {

@@ -1,4 +1,4 @@
-#include "app/cli/last_resort.h"
+#include "app/cli/abnormal_exit.h"
 
 #include "core/base/atomic_file.h"
 #include "core/base/memory.h"
@@ -73,7 +73,7 @@ void onExit()
 
 } // namespace
 
-void installLastResort()
+void handleAbnormalExit()
 {
     std::atexit(onExit);
     std::set_terminate(onTerminate);
@@ -86,7 +86,7 @@ void installLastResort()
 #endif
 }
 
-void endInOrder()
+void expectNormalExit()
 {
     s_endsInOrder = true;
 }
