@@ -179,8 +179,8 @@ void TestWindowParts::withoutShapesDataAreAskedForBeforeLatency()
     connect(&live.jobs(), &app::LiveJobs::latencyPutOff, this, [&](const QString &text) { why = text; });
     live.jobs().setLatencyWanted(true);
     QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
-    QVERIFY2(why.startsWith("No times of layers yet: ")
-                 && why.endsWith(". Attach data (Ctrl+D): they give the shapes of inputs."),
+    QVERIFY2(why.startsWith("No layer times yet: ")
+                 && why.endsWith(". Attach data (Ctrl+D) to provide the input shapes."),
              qPrintable(why));
     live.attach();
     QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data() && !live.jobs().isBusy(), 60000);
