@@ -289,7 +289,8 @@ private Q_SLOTS:
         model->modelPath = "it's.json";
         const auto policy = std::make_shared<policy::Policy>();
         policy->excludedNames = {odd.toStdString()};
-        const auto snapshot = session::Document::derive({1, model, nullptr, policy, nullptr}, nullptr);
+        const auto snapshot
+            = session::Document::derive({1, model, nullptr, nullptr, policy, nullptr}, nullptr);
         QVERIFY(snapshot.ok());
         QCOMPARE(strings(argumentsIn(mxnetCall(*snapshot.value()))["excluded_sym_names"]),
                  QStringList({odd}));
