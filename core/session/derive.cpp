@@ -79,8 +79,12 @@ Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
     known.reset();
     const int enough = std::max(needed.number, given.opset);
     HALFTONE_TRY(raised, dialect::of(source).raised(source, tensor::DType::F32, enough));
-    model.graph = raised ? std::move(raised->graph) : source;
-    return raised && given.opset < needed.number ? needed.why : std::string();
+    if (!raised) {
+        model.graph = source;
+        return std::string();
+    }
+    model.graph = std::move(raised->graph);
+    return given.opset < needed.number ? needed.why : std::string();
 }
 
 } // namespace

@@ -137,23 +137,29 @@ Result<void> Document::apply(const policy::Edit &edit)
         return {};
     m_states.resize(m_current + 1);
     m_states.push_back({std::make_shared<const policy::Policy>(std::move(policy)), policy::describe(edit)});
-    ++m_current;
-    m_revision = m_nextRevision++;
+    goTo(m_current + 1);
     return {};
 }
 
 void Document::undo()
 {
     assert(canUndo());
-    --m_current;
-    m_revision = m_nextRevision++;
+    goTo(m_current - 1);
 }
 
 void Document::redo()
 {
     assert(canRedo());
-    ++m_current;
+    goTo(m_current + 1);
+}
+
+void Document::goTo(std::size_t state)
+{
+    const bool haveOtherTypes = m_states[state].policy->inputDtypes != policy().inputDtypes;
+    m_current = state;
     m_revision = m_nextRevision++;
+    if (haveOtherTypes)
+        inferTypes();
 }
 
 std::string Document::undoText() const
@@ -183,7 +189,7 @@ void Document::setHistory(const History &history)
         m_states.push_back({std::make_shared<const policy::Policy>(entry.policy), entry.what});
     m_current = history.current;
     m_revision = m_nextRevision++;
-    inferTypes(); // the policy may say those of inputs
+    inferTypes(); // the policy may set the types of inputs
 }
 
 Document::Request Document::request() const

@@ -82,6 +82,7 @@ private:
     explicit Document(Session session);
     Result<void> inferShapes();
     void inferTypes();
+    void goTo(std::size_t state);
 
     struct State
     {

@@ -207,8 +207,8 @@ FoundNodes findNodes(const Query &query, const Snapshot &snapshot, const Figures
     FoundNodes found{{}, std::move(answer.notes)};
     for (const std::size_t row : answer.rows)
         found.nodes.push_back(static_cast<NodeId>(row));
-    std::ranges::stable_partition(found.nodes,
-                                  [&](NodeId node) { return !snapshot.graph().isVariable(node); });
+    std::stable_partition(found.nodes.begin(), found.nodes.end(),
+                          [&](NodeId node) { return !snapshot.graph().isVariable(node); });
     return found;
 }
 

@@ -29,7 +29,7 @@ struct Snapshot
     std::shared_ptr<const io::LoadedModel> source;
     std::shared_ptr<const infer::ShapeMap> shapes; ///< of the source, as far as they are known
     std::shared_ptr<const infer::TypeMap>
-        sourceTypes; ///< as session::sourceTypes() found them when the document was opened
+        sourceTypes; ///< session::sourceTypes() with the policy's input types
     std::shared_ptr<UnitFinder> units; ///< of the source (session/unit_move.h); null: none are looked for
     std::shared_ptr<const policy::Policy> policy;
     std::shared_ptr<const policy::Rules> rules; ///< the policy's lists, complete

@@ -110,6 +110,26 @@ private Q_SLOTS:
         QVERIFY(document->request().sourceTypes != types);
     }
 
+    void typesOfTheSourceFollowAPolicyThatSetsThem()
+    {
+        const auto document = sample();
+        const graph::Graph &graph = document->session().source().model.graph;
+        const auto types = document->request().sourceTypes;
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Fp32}).ok());
+        QVERIFY(document->request().sourceTypes == types); // not computed again
+        policy::Policy policy = document->policy();
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+            if (graph.isVariable(id))
+                policy.inputDtypes[graph.node(id).name] = tensor::DType::F16;
+        const auto typeOfHead = [&] { return document->request().sourceTypes->of(graph.heads()[0]); };
+        QVERIFY(document->apply(policy::ReplacePolicy{policy, "Load half.json"}).ok());
+        QCOMPARE(typeOfHead(), tensor::DType::F16);
+        document->undo();
+        QCOMPARE(typeOfHead(), tensor::DType::F32);
+        document->redo();
+        QCOMPARE(typeOfHead(), tensor::DType::F16);
+    }
+
     void everyStepHasARevisionOfItsOwn()
     {
         const auto document = sample();
