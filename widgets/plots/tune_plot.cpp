@@ -66,9 +66,8 @@ void TunePlot::rebuild()
         showEmpty(!controller()->snapshot() ? tr("Open a model to search for its best mix of types.")
                       : m_state->isRunning()
                       ? m_state->progress()
-                      : (m_state->whyNot().isEmpty() ? tr("Tune searches for the layers that must stay in "
-                                                          "float32. Points of time and error appear "
-                                                          "here as they are measured.")
+                      : (m_state->whyNot().isEmpty() ? tr("Tune finds the layers that must stay in float32. "
+                                                          "Measured points appear here.")
                                                      : m_state->whyNot()));
         return;
     }

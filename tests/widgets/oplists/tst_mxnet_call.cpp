@@ -138,7 +138,7 @@ private Q_SLOTS:
                                         policy::OverrideNodes{{"prob"}, tensor::DType::F16}});
         QCOMPARE(strings(argumentsIn(call)["excluded_sym_names"]),
                  QStringList({"fc", "stage1_a_conv", "stage1_b_conv"}));
-        QVERIFY(call.contains(QStringLiteral("# MXNet cannot hold the single node prob to float16.")));
+        QVERIFY(call.contains(QStringLiteral("# MXNet cannot set the single node prob to float16.")));
     }
 
     void whatMxnetCannotMoveIsExcludedOrSaid()
@@ -152,7 +152,7 @@ private Q_SLOTS:
         QVERIFY(toTarget.contains(QStringLiteral("# MXNet cannot move elemwise_add to float16.")));
         QVERIFY(!argumentsIn(toTarget).contains(QStringLiteral("target_dtype_ops")));
         const QString toWidest = callAfter({policy::MoveOperators{{"softmax"}, policy::List::Widest}});
-        QVERIFY(toWidest.contains(QStringLiteral("softmax does not come to it")));
+        QVERIFY(toWidest.contains(QStringLiteral("softmax cannot be added to it")));
         argumentsIn(toWidest);
     }
 
