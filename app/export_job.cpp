@@ -31,6 +31,17 @@ QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
     return {};
 }
 
+/// Why there is no conversion to export yet; empty: there is one, or an error that exporting reports.
+QString whyNotConverted(const session::Snapshot &snapshot)
+{
+    if (snapshot.isAwaited())
+        return QObject::tr("the model is still being converted");
+    if (snapshot.error && snapshot.error->code == Errc::Cancelled)
+        return QObject::tr(
+            "the conversion was stopped; Run \u203a Compute Again (Shift+F5) converts the model");
+    return {};
+}
+
 bool hasInt8(const session::Snapshot &snapshot)
 {
     return snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
@@ -87,8 +98,8 @@ ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, co
 void ExportJob::askAndExport()
 {
     const SnapshotPtr snapshot = m_controller->snapshot();
-    if (snapshot->isAwaited()) {
-        Q_EMIT failed(tr("The model is still being converted."));
+    if (const QString why = whyNotConverted(*snapshot); !why.isEmpty()) {
+        Q_EMIT failed(why);
         return;
     }
     ExportDialog dialog(proposedPrefix(*snapshot), snapshot->source, m_window);
