@@ -78,9 +78,8 @@ QString whyParametersStay(const session::Snapshot &snapshot)
     if (hasInt8(snapshot))
         lines << ExportJob::tr("Parameters are written unchanged: the graph quantizes the weights of int8 "
                                "operators when it runs.");
-    lines << ExportJob::tr("To halve their size, turn on Model \u203a Store Parameters in the Target Type: "
-                           "it writes parameters "
-                           "that all readers need in %1 as %1.")
+    lines << ExportJob::tr("To halve the size of parameters that are only used in %1, turn on "
+                           "Model \u203a Store Parameters in the Target Type.")
                  .arg(QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data()));
     return lines.join(QLatin1Char(' '));
 }
