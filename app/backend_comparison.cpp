@@ -69,7 +69,7 @@ void BackendComparison::take(const std::string &other, Result<jobs::CompareOutco
     Q_EMIT runningChanged();
     const QString names = tr("%1 vs. %2").arg(plain(m_backend), plain(other));
     if (!outcome.ok()) {
-        Q_EMIT failed(tr("Could not compare with %1: %2").arg(names, plain(outcome.error().message())));
+        Q_EMIT failed(tr("Could not compare %1: %2").arg(names, plain(outcome.error().message())));
         return;
     }
     const profile::Comparison &comparison = outcome.value().comparison;

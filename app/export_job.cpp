@@ -31,6 +31,17 @@ QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
     return {};
 }
 
+/// Why there is no conversion to export yet; empty: there is one, or an error that exporting reports.
+QString whyNotConverted(const session::Snapshot &snapshot)
+{
+    if (snapshot.isAwaited())
+        return QObject::tr("the model is still being converted");
+    if (snapshot.error && snapshot.error->code == Errc::Cancelled)
+        return QObject::tr(
+            "the conversion was stopped; Run \u203a Compute Again (Shift+F5) converts the model");
+    return {};
+}
+
 bool hasInt8(const session::Snapshot &snapshot)
 {
     return snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
@@ -67,9 +78,8 @@ QString whyParametersStay(const session::Snapshot &snapshot)
     if (hasInt8(snapshot))
         lines << ExportJob::tr("Parameters are written unchanged: the graph quantizes the weights of int8 "
                                "operators when it runs.");
-    lines << ExportJob::tr("To halve their size, turn on Model \u203a Store Parameters in the Target Type: "
-                           "it writes parameters "
-                           "that all readers need in %1 as %1.")
+    lines << ExportJob::tr("To halve the size of parameters that are only used in %1, turn on "
+                           "Model \u203a Store Parameters in the Target Type.")
                  .arg(QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data()));
     return lines.join(QLatin1Char(' '));
 }
@@ -87,8 +97,8 @@ ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, co
 void ExportJob::askAndExport()
 {
     const SnapshotPtr snapshot = m_controller->snapshot();
-    if (snapshot->isAwaited()) {
-        Q_EMIT failed(tr("The model is still being converted."));
+    if (const QString why = whyNotConverted(*snapshot); !why.isEmpty()) {
+        Q_EMIT failed(why);
         return;
     }
     ExportDialog dialog(proposedPrefix(*snapshot), snapshot->source, m_window);

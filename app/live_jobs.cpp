@@ -64,8 +64,9 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
         m_picturesThere.reset();
         m_restored.reset();
         m_state.isCalibrated = false;
+        m_state.compared = m_state.isolated = m_state.measured = 0; // every document counts its own revisions
         m_sourceLost = false;
-        m_returning.start( // values of many examples are not freed in no time
+        m_returning.start( // freeing the values of many examples takes a while
             [comparison = std::exchange(m_comparison, std::make_shared<session::LiveComparison>()),
              meter = std::exchange(m_meter, std::make_shared<session::LatencyMeter>())](
                 const std::stop_token &) mutable {

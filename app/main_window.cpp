@@ -333,6 +333,7 @@ void MainWindow::opened(const ViewTexts &texts)
 
 void MainWindow::openFailed(const QString &path, const QString &why)
 {
+    forgetWhenOpen();
     m_failure = why;
     log(tr("Could not open %1: %2").arg(widgets::shownPath(path), why));
     if (m_controller.isOpen())
@@ -390,7 +391,7 @@ void MainWindow::snapshotShown()
     if (snapshot && snapshot->error) {
         const QString why = plain(snapshot->error->message());
         m_notConverted = snapshot->error->code == Errc::Cancelled
-            ? tr("The conversion was stopped. Run \u203a Compute Again (Shift+F5) converts.")
+            ? tr("The conversion was stopped. Run \u203a Compute Again (Shift+F5) converts the model.")
             : tr("These lists cannot be applied: %1").arg(why);
         m_centre->notice()->showNotice(m_notConverted);
         log(m_notConverted);

@@ -126,6 +126,7 @@ private:
     bool saveTo(const QString &path);
     bool mayReplace(const QString &path); ///< asks if another program has saved the file meanwhile
     void showSource(); ///< shows changes of the model file
+    void forgetWhenOpen(); ///< the policy and data for the next document
     void exportPicture();
     void attachData();
     void askForData(const std::optional<jobs::ExampleOptions> &now);

@@ -202,6 +202,13 @@ void MainWindow::attachWhenOpen(const jobs::ExampleOptions &examples)
         m_dataWhenOpen = examples;
 }
 
+/// They were meant for a document that does not open.
+void MainWindow::forgetWhenOpen()
+{
+    m_policyWhenOpen.clear();
+    m_dataWhenOpen.reset();
+}
+
 void MainWindow::attachData()
 {
     askForData(m_jobs->data());
@@ -234,6 +241,7 @@ void MainWindow::stopJobs()
 {
     if (m_files->isOpening()) {
         m_files->stopOpening();
+        forgetWhenOpen();
         m_statusLine->showForAWhile(tr("Stopped opening."));
         return;
     }

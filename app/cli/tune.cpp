@@ -224,8 +224,8 @@ void printFront(const tune::Front &front, const TuneOptions &options)
     }
     Table head;
     head.add({"measured",
-              counted(front.evaluations, "network", "networks") + ", "
-                  + counted(front.passes, "pass", "passes") + " over the examples"});
+              counted(front.evaluations, "model", "models") + ", " + counted(front.passes, "pass", "passes")
+                  + " over the examples"});
     head.add(
         {"correction",
          formatted("measured errors are %.2f times the sum of the groups' isolated errors", front.kappa)});

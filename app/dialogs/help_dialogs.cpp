@@ -179,6 +179,7 @@ void showAboutDialog(QWidget *window)
                      "<li>Qt %3: LGPL 3</li><li>QCustomPlot: GPL 3</li><li>oneDNN: Apache 2.0</li>"
                      "<li>Graphviz, run as a separate program: EPL 1.0</li><li>nlohmann/json: "
                      "MIT</li><li>CLI11: BSD 3-clause</li>"
+                     "<li>RE2: BSD 3-clause</li><li>xxHash: BSD 2-clause</li><li>libpng: libpng licence</li>"
                      "<li>libzip: BSD 3-clause</li><li>libjpeg-turbo: IJG and BSD</li><li>stb_image: public "
                      "domain or MIT</li></ul>")
                       .arg(QStringLiteral(HALFTONE_VERSION), backends, QString::fromLatin1(qVersion())));

@@ -311,7 +311,7 @@ Result<void> Leader::finish()
         std::error_code failure;
         if (!std::filesystem::exists(state, failure))
             std::filesystem::copy_file(inJournal("candidates"), state, failure);
-        HALFTONE_CHECK(tellProgress("measuring networks on rank 0"));
+        HALFTONE_CHECK(tellProgress("measuring models on rank 0"));
         HALFTONE_TRY(const int code,
                      runProgram(commandWith({"--state", state, "--out", m_call.out}), Child::Output::Shown));
         HALFTONE_CHECK(check("tune", code));

@@ -73,9 +73,9 @@ Result<void> checkOutputs(std::span<const NamedFile> reads, std::span<const Name
         const auto clash = std::ranges::find(taken, *place, [](const auto &entry) { return entry.first; });
         if (clash != taken.end())
             return badCall(file.what,
-                           file.path + " is also the file of " + clash->second->what + " ("
+                           file.path + " is the same file as " + clash->second->what + " ("
                                + clash->second->path + ')',
-                           "another file");
+                           "a different file");
         taken.emplace_back(*place, &file);
     }
     return {};

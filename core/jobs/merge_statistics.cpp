@@ -28,7 +28,7 @@ Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &othe
     const StatisticsOrigin &a = first.origin;
     const StatisticsOrigin &b = other.origin;
     if (first.content.index() != other.content.index())
-        return differs(std::string(kindOf(other)) + " beside " + std::string(kindOf(first)));
+        return differs(std::string(kindOf(other)) + ", but the first file is " + std::string(kindOf(first)));
     if (a.modelHash != b.modelHash)
         return differs("a different model (" + printable(b.model) + ") than the first file's ("
                        + printable(a.model) + ')');
@@ -41,7 +41,7 @@ Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &othe
         return differs("a different kind of CPU (" + printable(b.cpu) + ") than the first file's ("
                        + printable(a.cpu) + "), whose results differ in the last bits");
     if (first.part.of != other.part.of)
-        return differs("shard " + nameOf(other.part) + " beside " + nameOf(first.part));
+        return differs("shard " + nameOf(other.part) + ", but the first file is shard " + nameOf(first.part));
     return {};
 }
 

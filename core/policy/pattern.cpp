@@ -36,24 +36,24 @@ PatternFault faultOf(RE2::ErrorCode code)
 {
     switch (code) {
     case RE2::ErrorMissingParen:
-        return {"a '(' without its ')'", "'\\(' for the character itself"};
+        return {"unmatched '('", "'\\(' for the character itself"};
     case RE2::ErrorUnexpectedParen:
-        return {"a ')' without its '('", "'\\)' for the character itself"};
+        return {"unmatched ')'", "'\\)' for the character itself"};
     case RE2::ErrorMissingBracket:
-        return {"a '[' without its ']'", "'\\[' for the character itself"};
+        return {"unmatched '['", "'\\[' for the character itself"};
     case RE2::ErrorBadCharClass:
     case RE2::ErrorBadCharRange:
-        return {"a range that is none", "a range such as [a-z]"};
+        return {"an invalid range", "a range such as [a-z]"};
     case RE2::ErrorBadEscape:
-        return {"an unknown escape", "\\d, \\w, \\s, \\b, or a sign behind the '\\'"};
+        return {"an unknown escape", "\\d, \\w, \\s, \\b, or '\\' before punctuation"};
     case RE2::ErrorTrailingBackslash:
         return {"a '\\' at the end", "'\\\\' for the character itself"};
     case RE2::ErrorRepeatArgument:
-        return {"a repetition of nothing", "something before it, or a '\\' for the character itself"};
+        return {"nothing to repeat", "a character or group before it, or '\\' for the character itself"};
     case RE2::ErrorRepeatOp:
-        return {"a repetition of a repetition", "one of *, + and ?"};
+        return {"two repetitions in a row", "one of *, + and ?"};
     case RE2::ErrorRepeatSize:
-        return {"a repetition that is too large or ends before it starts", "for example {2,5}"};
+        return {"a repetition that is too large or reversed", "for example {2,5}"};
     default:
         return {"an unknown group", "(…), (?:…) or (?i)"};
     }

@@ -253,7 +253,7 @@ private:
     /// Both of the pairs of runs that gave the quotient: medians measured apart would contradict it.
     void timesInTurns(const profile::Versus &versus)
     {
-        m_html += "<table><tr><th><th class=n>median ms, in turns<th class=n>casts and reorders µs\n";
+        m_html += "<table><tr><th><th class=n>median ms, alternating runs<th class=n>casts and reorders µs\n";
         const auto row = [&](const char *what, double medianMs, double castsUs) {
             m_html += std::string("<tr><td>") + what + "<td class=n>" + number(medianMs, "%.3f")
                 + "<td class=n>" + number(castsUs, "%.1f") + '\n';

@@ -191,7 +191,7 @@ Result<void> checkWide(const graph::Model &model)
         if (std::ranges::any_of(outputs, tensor::isHalf)
             && !(heads.contains(id) && castTarget(model.graph, id) != DType::Unknown))
             return refused(model.graph.node(id).name,
-                           model.graph.node(id).op + " has 16 bit as an attribute");
+                           model.graph.node(id).op + " has a 16-bit type as an attribute");
     }
     return {};
 }

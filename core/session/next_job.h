@@ -30,7 +30,7 @@ struct JobState
     std::uint64_t revision = 0; ///< of the conversion; 0: there is none, or its source is lost
     bool hasData = false;
     bool hasInt8
-        = false; ///< the conversion takes ranges from the statistics, and is computed anew when these come
+        = false; ///< the conversion takes ranges from the statistics, and is computed again when these come
     bool isForAnalysis = false; ///< the target is a format in which nothing computes
     // What is wanted.
     bool isStopped = false; ///< by a person or a failure: nothing, until the next edit

@@ -113,8 +113,7 @@ public:
         if (m_ahead.kind != Token::Kind::End)
             HALFTONE_CHECK(readAny());
         if (m_ahead.kind == Token::Kind::Close)
-            return error(m_ahead.at, "a \")\" without its \"(\"",
-                         "quotation marks around text with parentheses");
+            return error(m_ahead.at, "unmatched \")\"", "quotation marks around text with parentheses");
         return std::move(m_steps);
     }
 
@@ -173,7 +172,7 @@ Error QueryParser::noCondition() const
         return error(m_ahead.at, found + " without a field in front of it",
                      "for example " + std::string(m_fields.front().names.front()) + ' ' + m_ahead.text
                          + " …");
-    const std::string expected = "a condition; and, or and not as words stand in quotation marks";
+    const std::string expected = "a condition (write \"and\" in quotation marks to search for the word)";
     return m_ahead.joint() ? error(m_ahead.at, found + " without a condition in front of it", expected)
                            : missing(expected);
 }
@@ -241,7 +240,7 @@ Result<Token> QueryParser::readQuoted()
         read.text += m_text[m_at];
     }
     if (m_at == m_text.size())
-        return error(read.at, "a quotation mark without its second", "\"text in quotation marks\"");
+        return error(read.at, "an unclosed quotation mark", "\"text in quotation marks\"");
     ++m_at;
     return read;
 }
@@ -303,7 +302,7 @@ Result<void> QueryParser::readNumber(std::size_t field, const Token &sign)
 {
     const QueryField &asked = m_fields[field];
     if (sign.text == ":")
-        return error(sign.at, "\":\" after a number's name", "<, <=, >, >=, = or !=");
+        return error(sign.at, "\":\" after a numeric field", "<, <=, >, >=, = or !=");
     if (m_ahead.kind != Token::Kind::Word)
         return missing(numberFor(asked.kind));
     const std::string_view number = numberIn(m_ahead.text);
@@ -330,7 +329,7 @@ Result<void> QueryParser::readText(std::size_t field, const Token &sign)
 {
     const std::string name(m_fields[field].names.front());
     if (sign.text != "=" && sign.text != "!=" && sign.text != ":")
-        return error(sign.at, inQuotes(sign.text) + " after a text's name",
+        return error(sign.at, inQuotes(sign.text) + " after a text field",
                      name + " = …, " + name + " != … or " + name + ":…");
     if (m_ahead.kind < Token::Kind::Word)
         return missing("a text, a \"text in quotation marks\" or a /pattern/");
@@ -365,8 +364,7 @@ Result<void> QueryParser::readOne()
     if (isOpen) {
         HALFTONE_CHECK(readAny());
         if (m_ahead.kind != Token::Kind::Close)
-            return error(first.at, "a \"(\" without its \")\"",
-                         "quotation marks around text with parentheses");
+            return error(first.at, "unmatched \"(\"", "quotation marks around text with parentheses");
         HALFTONE_CHECK(advance());
     } else if (m_ahead.kind == Token::Kind::Sign) {
         HALFTONE_CHECK(readComparison());
@@ -463,8 +461,9 @@ std::string otherValues(const QueryTable &table, std::size_t field, const std::s
             values.insert(texts.front());
     const std::vector<std::string> listed(values.begin(), values.end());
     const std::vector<std::string_view> candidates(values.begin(), values.end());
-    return "No " + std::string(table.fields()[field].names.front()) + " here is " + inQuotes(wanted)
-        + didYouMean(nearestNames(wanted, candidates)) + ". There are " + joined(listed, kMostValues) + '.';
+    return "Nothing has " + std::string(table.fields()[field].names.front()) + ' ' + inQuotes(wanted)
+        + didYouMean(nearestNames(wanted, candidates)) + ". Existing values: " + joined(listed, kMostValues)
+        + '.';
 }
 
 /// Asks all rows at once. notes: are added to

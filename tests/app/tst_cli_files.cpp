@@ -128,7 +128,7 @@ void TestCliFiles::noCommandWritesOverWhatItReads()
     const CliOutcome outcome = callCli(in(m_folder->path(), arguments));
     QCOMPARE(outcome.code, 2);
     QCOMPARE(outcome.err.count('\n'), 1);
-    QVERIFY2(outcome.err.startsWith("error: ") && outcome.err.contains("expected another file"),
+    QVERIFY2(outcome.err.startsWith("error: ") && outcome.err.contains("expected a different file"),
              outcome.err.constData());
     QCOMPARE(contents(), before);
 }

@@ -32,7 +32,7 @@ private:
     QString saidWhileFiltering()
     {
         for (const QLabel *label : table().findChildren<QLabel *>()) {
-            if (label->accessibleName() == u"What the filter finds wrong" && !label->isHidden())
+            if (label->accessibleName() == u"Filter message" && !label->isHidden())
                 return label->text();
         }
         return {};
@@ -69,9 +69,9 @@ void TestQueries::aWrongQueryIsToldAlikeInBoth_data()
     QTest::newRow("comma") << "conv, add"
                            << "character 5: a comma, expected \"and\" or \"or\" between conditions";
     QTest::newRow("pattern") << "/stage(/"
-                             << "character 7: a '(' without its ')'";
+                             << "character 7: unmatched '('";
     QTest::newRow("text by size") << "type > f16"
-                                  << "character 6: \">\" after a text's name";
+                                  << "character 6: \">\" after a text field";
 }
 
 void TestQueries::aWrongQueryIsToldAlikeInBoth()

@@ -304,7 +304,12 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
     }
     if (snapshot.error)
         first.rows.push_back(
-            {QStringLiteral("refused"), plain(snapshot.error->message()), {}, true, false, {}});
+            {snapshot.error->code == Errc::Cancelled ? QStringLiteral("conversion") : QStringLiteral("error"),
+             plain(snapshot.error->message()),
+             {},
+             true,
+             false,
+             {}});
     details.sections.push_back(std::move(first));
     if (snapshot.converted)
         details.sections.push_back(mixOf(snapshot, operators, bodies));

@@ -27,7 +27,7 @@ QString field(const std::optional<tensor::ErrorFigures> &figures)
 } // namespace
 
 ErrorPlot::ErrorPlot(DocumentController *controller, QWidget *parent)
-    : LayerPlot(controller, tr("Error along the network"), parent)
+    : LayerPlot(controller, tr("Error by layer"), parent)
     , m_cumulative(plot()->addGraph())
     , m_isolated(plot()->addGraph())
     , m_threshold(new QCPItemStraightLine(plot()))

@@ -63,12 +63,12 @@ double TunePlot::shown(double sqnrDb) const
 void TunePlot::rebuild()
 {
     if (m_state->places().empty()) {
-        showEmpty(
-            !controller()->snapshot()  ? tr("Open a model to search for its best mix of types.")
-                : m_state->isRunning() ? m_state->progress()
-                : m_state->whyNot().isEmpty()
-                ? tr("Tune searches for the layers that must stay in float32. Measured points appear here.")
-                : m_state->whyNot());
+        showEmpty(!controller()->snapshot() ? tr("Open a model to search for its best mix of types.")
+                      : m_state->isRunning()
+                      ? m_state->progress()
+                      : (m_state->whyNot().isEmpty() ? tr("Tune finds the layers that must stay in float32. "
+                                                          "Measured points appear here.")
+                                                     : m_state->whyNot()));
         return;
     }
     draw();

@@ -155,7 +155,7 @@ void LayersTable::build()
     layout->setSpacing(4);
     layout->addLayout(top);
     m_said->setWordWrap(true);
-    m_said->setAccessibleName(tr("What the filter finds wrong"));
+    m_said->setAccessibleName(tr("Filter message"));
     m_said->hide();
     layout->addWidget(m_said);
     m_empty->setAlignment(Qt::AlignCenter);

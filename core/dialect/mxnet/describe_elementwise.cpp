@@ -11,7 +11,7 @@ void describeSelu(OperatorFields &f, ops::LeakyRelu &op)
     constexpr double kSlope = 1.6732632423543772848170429916717;
     constexpr double kScale = 1.0507009873554804934193349852946;
     if (!f.isReading() && (op.slope != kSlope || op.scale != kScale))
-        return f.fail("act_type", "selu of other numbers", "its own");
+        return f.fail("act_type", "Selu with another alpha or gamma", "the alpha and gamma of Activation");
     op.slope = kSlope;
     op.scale = kScale;
 }
@@ -31,7 +31,7 @@ void describe(OperatorFields &f, ops::Activation &op)
         = {UnaryKind::Relu, UnaryKind::Sigmoid, UnaryKind::Softplus, UnaryKind::Softsign, UnaryKind::Tanh};
     const auto *const at = std::ranges::find(kKinds, op.kind);
     if (at == std::end(kKinds))
-        return f.fail("act_type", "not a function of Activation",
+        return f.fail("act_type", "a function that Activation does not have",
                       "relu, sigmoid, softrelu, softsign or tanh");
     auto index = static_cast<std::size_t>(at - std::begin(kKinds));
     f.choiceIndex("act_type", index, kTexts);

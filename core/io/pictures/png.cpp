@@ -16,7 +16,7 @@ constexpr png_uint_32 kMostPngSide = 0x7fffffff;
 
 Error damagedPng(const std::string &why)
 {
-    return badInput({}, "a PNG that cannot be read (" + why + ')', "a whole PNG, as it was written");
+    return badInput({}, "invalid PNG (" + why + ')', "a complete PNG");
 }
 
 /// Everything that libpng's jumps pass over lies here or with the caller, so that nothing's destructor is skipped.
@@ -100,7 +100,7 @@ private:
     {
         auto *const self = static_cast<PngDecoder *>(png_get_io_ptr(png));
         if (count > self->m_rest.size())
-            png_error(png, "it ends too early");
+            png_error(png, "truncated");
         std::memcpy(target, self->m_rest.data(), count);
         self->m_rest = self->m_rest.subspan(count);
     }
@@ -118,8 +118,10 @@ Result<void> beginPng(PngDecoder &decoder, std::int64_t mostPixels)
     if (!decoder.readHeader())
         return decoder.failure();
     if (decoder.width() * decoder.height() > mostPixels)
-        return damagedPng(std::to_string(decoder.width()) + " by " + std::to_string(decoder.height())
-                          + " pixels");
+        return badInput({},
+                        "a PNG of " + std::to_string(decoder.width()) + " by "
+                            + std::to_string(decoder.height()) + " pixels",
+                        "at most " + std::to_string(mostPixels) + " pixels");
     return {};
 }
 
@@ -151,20 +153,20 @@ Result<Picture> readPng(std::span<const std::byte> bytes, std::int64_t mostPixel
 
 Result<LabelImage> readPngClasses(std::span<const std::byte> bytes, std::int64_t mostPixels)
 {
-    constexpr const char *kKind = "a PNG with a palette, or grey with up to 8 bits a pixel";
+    constexpr const char *kKind = "a PNG with a palette, or greyscale with up to 8 bits per pixel";
     if (!isPng(bytes))
         return badInput({}, "not a PNG", kKind);
     PngDecoder decoder(bytes);
     HALFTONE_CHECK(beginPng(decoder, mostPixels));
     if (!decoder.hasClasses())
-        return badInput({}, "a PNG of colours", kKind);
+        return badInput({}, "a colour PNG", kKind);
     LabelImage labels{static_cast<int>(decoder.width()), static_cast<int>(decoder.height()), {}};
     labels.classes.resize(static_cast<std::size_t>(decoder.width() * decoder.height()));
     if (!decoder.readPixels(labels.classes, true))
         return decoder.failure();
     if (decoder.hasPalette()
         && std::ranges::any_of(labels.classes, [&](int at) { return at >= decoder.colours(); }))
-        return badInput({}, "a pixel beyond the palette", kKind);
+        return badInput({}, "a pixel with an index beyond the palette", kKind);
     return labels;
 }
 

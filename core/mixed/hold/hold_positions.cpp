@@ -96,8 +96,8 @@ std::optional<policy::Warning> loweredPositions(const graph::Graph &source, cons
         = std::to_string(lowered.nodes.size()) + (lowered.nodes.size() == 1 ? " operator" : " operators");
     return policy::Warning{"positions",
                            count + " round positions before they reach " + joined(lowered.ends, 3)
-                               + "; for large positions the results will be wrong. Mode typed "
-                                 "keeps them in float32",
+                               + "; results will be wrong for large positions. Mode typed "
+                                 "keeps these operators in float32",
                            "positions_lowered", std::move(lowered.nodes)};
 }
 

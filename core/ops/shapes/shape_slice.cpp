@@ -45,8 +45,8 @@ Result<Dim> lengthInside(Dim extent, std::int64_t from, std::optional<std::int64
     const Dim length = end - begin;
     if (outside || begin.isOutOfRange() || end.isOutOfRange() || (length.isKnown() && length.value() < 1))
         return badAttribute("slice", std::to_string(from) + " to " + (to ? std::to_string(*to) : "the end"),
-                            "a range inside the " + std::to_string(extent.orUnknown()) + " of axis "
-                                + std::to_string(axis));
+                            "a range inside axis " + std::to_string(axis) + ", which has "
+                                + std::to_string(extent.orUnknown()) + " elements");
     return length;
 }
 
@@ -60,7 +60,7 @@ Result<void> infer(const Slice &op, ShapeSlots &slots)
         return badAttribute("slice",
                             std::to_string(count) + " begins, " + std::to_string(op.end.size()) + " ends, "
                                 + std::to_string(op.step.size()) + " steps",
-                            "as many of each, and of axes");
+                            "the same number of each, one per axis");
     if (!slots.input(0).hasRank())
         return {};
     std::vector<Dim> dims = dimsOf(slots.input(0));

@@ -91,7 +91,8 @@ Result<void> infer(const Expand &op, ShapeSlots &slots)
         return inferKeptRank(op, slots);
     if (op.shape.size() > kMaxRank
         || std::ranges::any_of(op.shape, [](std::int64_t dim) { return dim < -1; }))
-        return badAttribute("shape", std::to_string(op.shape.size()) + " values", "at most 32 of 0 or more");
+        return badAttribute("shape", std::to_string(op.shape.size()) + " values",
+                            "at most 32 values, each 0 or more");
     HALFTONE_TRY(const tensor::Shape output, broadcast(slots.input(0), tensor::Shape(op.shape)));
     return slots.setOutput(0, output);
 }

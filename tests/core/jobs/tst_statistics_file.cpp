@@ -191,13 +191,13 @@ private Q_SLOTS:
         };
         QVERIFY(says(refused(shardOf(1, 3)), "3/3 is missing"));
         QVERIFY(says(refused(shardOf(0, 3)), "1/3: is given twice"));
-        QVERIFY(says(refused(shardOf(1, 4)), "2/4 beside 1/3"));
+        QVERIFY(says(refused(shardOf(1, 4)), "2/4, but the first file is shard 1/3"));
         QVERIFY(says(refused(changed([](auto &s) { s.origin.modelHash = 9; })), "a different model"));
         QVERIFY(says(refused(changed([](auto &s) { s.origin.dataHash = 9; })), "different data"));
         QVERIFY(says(refused(changed([](auto &s) { s.origin.settings = "[]"; })), "different settings"));
         QVERIFY(says(refused(changed([](auto &s) { s.origin.cpu = "its\nsibling"; })),
                      "a different kind of CPU"));
-        QVERIFY(says(refused(comparison()), "a comparison beside a calibration"));
+        QVERIFY(says(refused(comparison()), "a comparison, but the first file is a calibration"));
     }
 
 private:

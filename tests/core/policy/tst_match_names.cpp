@@ -142,7 +142,7 @@ private Q_SLOTS:
     void badPatternsAreErrorsWithTheirPlace()
     {
         QCOMPARE(matched({"conv0", "/conv(/"}).told,
-                 std::string("excluded_sym_names[1], character 5 of the pattern: a '(' without its ')', "
+                 std::string("excluded_sym_names[1], character 5 of the pattern: unmatched '(', "
                              "expected '\\(' for the character itself"));
         QCOMPARE(
             matched({"//"}).told,

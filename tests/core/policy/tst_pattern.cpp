@@ -71,23 +71,21 @@ private Q_SLOTS:
         const auto row = [](const char *pattern, const char *message) {
             QTest::addRow("%s", pattern) << std::string(pattern) << std::string(message);
         };
-        row("*a", "character 1: a repetition of nothing, expected something before it");
-        row("a|+", "character 3: a repetition of nothing");
-        row("x(a*|*)", "character 6: a repetition of nothing");
-        row("a**é", "character 2: a repetition of a repetition, expected one of *, + and ?");
+        row("*a", "character 1: nothing to repeat, expected a character or group before it");
+        row("a|+", "character 3: nothing to repeat");
+        row("x(a*|*)", "character 6: nothing to repeat");
+        row("a**é", "character 2: two repetitions in a row, expected one of *, + and ?");
         row("(?a)", "character 1: an unknown group, expected (…), (?:…) or (?i)");
-        row("ab)", "character 3: a ')' without its '(', expected '\\)' for the character itself");
-        row("a(b(c)", "character 2: a '(' without its ')', expected '\\(' for the character itself");
-        row("éx[abc", "character 3: a '[' without its ']', expected '\\[' for the character itself");
-        row("x[]", "character 2: a '[' without its ']'");
-        row("a[z-a]", "character 3: a range that is none, expected a range such as [a-z]");
+        row("ab)", "character 3: unmatched ')', expected '\\)' for the character itself");
+        row("a(b(c)", "character 2: unmatched '(', expected '\\(' for the character itself");
+        row("éx[abc", "character 3: unmatched '[', expected '\\[' for the character itself");
+        row("x[]", "character 2: unmatched '['");
+        row("a[z-a]", "character 3: an invalid range, expected a range such as [a-z]");
         row("[a-\\d]",
-            "character 4: an unknown escape, expected \\d, \\w, \\s, \\b, or a sign behind the '\\'");
+            "character 4: an unknown escape, expected \\d, \\w, \\s, \\b, or '\\' before punctuation");
         row("a\\", "character 2: a '\\' at the end, expected '\\\\' for the character itself");
         row("a\\1", "character 2: an unknown escape");
-        row("a{3,2}",
-            "character 2: a repetition that is too large or ends before it starts, expected for example "
-            "{2,5}");
+        row("a{3,2}", "character 2: a repetition that is too large or reversed, expected for example {2,5}");
         row("(a{1000}){1000}", "character 10: a repetition that is too large");
     }
 

@@ -178,8 +178,8 @@ void TestQuery::whatIsWrongIsSaidWithItsPlace_data()
     row("sqnr > 3ms", "character 8: sqnr is not measured in ms, expected a number such as 30 or 30dB");
     row("speed > 3 %", "character 11: speed is not measured in %, expected a number such as 1");
     row("time > 3min", "character 8: \"3min\" is not a number, expected a time such as");
-    row("time:3", "character 5: \":\" after a number's name, expected <, <=, >, >=, = or !=");
-    row("op > conv", "character 4: \">\" after a text's name, expected op = …, op != … or op:…");
+    row("time:3", "character 5: \":\" after a numeric field, expected <, <=, >, >=, = or !=");
+    row("op > conv", "character 4: \">\" after a text field, expected op = …, op != … or op:…");
     row("op =", "character 5: nothing after \"=\", expected a text");
     row("error => 3", "character 7: unknown comparison \"=>\", expected <, <=, >, >=, = or !=");
     row("> 3", "character 1: \">\" without a field in front of it, expected for example name > …");
@@ -190,16 +190,16 @@ void TestQuery::whatIsWrongIsSaidWithItsPlace_data()
     row("conv or", "character 8: nothing after \"or\", expected a condition");
     row("(conv or) add", "character 9: \")\" after \"or\", expected a condition");
     row("conv and", "character 9: nothing after \"and\", expected a condition");
-    row("not", "character 4: nothing after \"not\", expected a condition; and, or and not as words");
+    row("not", "character 4: nothing after \"not\", expected a condition (write \"and\" in quotation marks");
     row("or conv", "character 1: \"or\" without a condition in front of it");
     row("conv and or add", "character 10: \"or\" without a condition in front of it");
-    row("(conv", "character 1: a \"(\" without its \")\"");
+    row("(conv", "character 1: unmatched \"(\"");
     row("()", "character 2: \")\" after \"(\", expected a condition");
     row(")", "character 1: \")\", expected a condition");
-    row("conv)", "character 5: a \")\" without its \"(\"");
-    row("name = \"a", "character 8: a quotation mark without its second");
-    row("\u00e9\u00e9 /a(b/", "character 6: a '(' without its ')', expected '\\(' for the character itself");
-    row("name = /a**/", "character 10: a repetition of a repetition");
+    row("conv)", "character 5: unmatched \")\"");
+    row("name = \"a", "character 8: an unclosed quotation mark");
+    row("\u00e9\u00e9 /a(b/", "character 6: unmatched '(', expected '\\(' for the character itself");
+    row("name = /a**/", "character 10: two repetitions in a row");
 }
 
 void TestQuery::whatIsWrongIsSaidWithItsPlace()
@@ -224,7 +224,7 @@ void TestQuery::whatNoRowHasIsNoted_data()
                           << "No speeds yet.";
     QTest::newRow("no such value")
         << "op = summ"
-        << "No op here is \"summ\" (did you mean sum?). There are Add, Convolution, ReduceSum, sum.";
+        << "Nothing has op \"summ\" (did you mean sum?). Existing values: Add, Convolution, ReduceSum, sum.";
     QTest::newRow("a part of one") << "op = conv"
                                    << "";
     QTest::newRow("an open text") << "name = nobody"

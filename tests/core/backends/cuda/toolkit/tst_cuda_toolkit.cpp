@@ -215,7 +215,7 @@ void CudaToolkitTest::aBusyDeviceIsToldAsSuch()
     const auto done = runOnce();
     QVERIFY(!done.ok());
     QVERIFY2(done.error().found.starts_with("the device's context: CUDA_ERROR_OF_A_TEST (as asked for); the "
-                                            "device is busy: another program holds it"),
+                                            "device is busy: another program uses it exclusively"),
              done.error().found.c_str());
 }
 
