@@ -13,6 +13,9 @@ namespace {
 
 /// libpng's own default is a million pixels a side; the number of pixels is what is held here.
 constexpr png_uint_32 kMostPngSide = 0x7fffffff;
+/// Compressed bytes that may follow the last row. libpng decompresses all of them, and one byte can hold a thousand.
+constexpr std::size_t kMostBeyondRows = std::size_t{1} << 16;
+constexpr std::size_t kChunkHeader = 8; ///< length and name
 
 Error damagedPng(const std::string &why)
 {
@@ -85,6 +88,7 @@ public:
         for (int pass = 0; pass < passes; ++pass)
             for (std::size_t at = 0; at < pixels.size(); at += length)
                 png_read_row(m_png, &pixels[at], nullptr);
+        m_hasRows = m_isInRows = true;
         png_read_end(m_png, nullptr);
         return true;
     }
@@ -101,11 +105,26 @@ private:
         auto *const self = static_cast<PngDecoder *>(png_get_io_ptr(png));
         if (count > self->m_rest.size())
             png_error(png, "truncated");
+        if (self->m_hasRows)
+            self->countBeyondRows(count);
         std::memcpy(target, self->m_rest.data(), count);
         self->m_rest = self->m_rest.subspan(count);
     }
 
+    void countBeyondRows(std::size_t count)
+    {
+        if (count == kChunkHeader)
+            m_isInRows = std::memcmp(&m_rest[4], "IDAT", 4) == 0;
+        else if (m_isInRows)
+            m_beyondRows += count;
+        if (m_beyondRows > kMostBeyondRows)
+            png_error(m_png, "more image data than its size needs");
+    }
+
     std::span<const std::byte> m_rest;
+    bool m_hasRows = false; ///< all rows have been read
+    bool m_isInRows = false; ///< what is read next belongs to a chunk of rows
+    std::size_t m_beyondRows = 0;
     std::jmp_buf m_escape{};
     char m_text[128] = "";
     png_structp m_png;

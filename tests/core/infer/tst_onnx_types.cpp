@@ -135,6 +135,9 @@ void TestOnnxTypes::everyOutputOfOtherDomainsHasAType()
             continue;
         ++found;
         std::vector<DType> inputs(info->inputs.size(), DType::F32);
+        if (name == "com.microsoft.DynamicQuantizeLSTM") // weights and their zero points are codes
+            for (const std::size_t codes : {1, 2, 9, 11})
+                inputs[codes] = DType::U8;
         std::vector<DType> outputs(info->outputs.size(), DType::Unknown);
         QCOMPARE(info->typeRule({}).apply(inputs, outputs), ops::TypeOutcome::Complete);
         QVERIFY2(std::ranges::find(outputs, DType::Unknown) == outputs.end(), info->name.c_str());
