@@ -44,7 +44,7 @@ Error noSuchInput(const std::string &name, const graph::Model &model, const std:
             inputs.push_back(model.graph.node(id).name);
     const std::vector<std::string_view> all(inputs.begin(), inputs.end());
     return badInput(name,
-                    (modelPath.empty() ? "the model" : modelPath) + ": no input has this name"
+                    (modelPath.empty() ? "the model" : modelPath) + ": inputs: no input has this name"
                         + didYouMean(nearestNames(name, all)),
                     inputs.empty() ? std::string("no array, because the model has no inputs")
                                    : "one of its inputs: " + joined(inputs));
