@@ -507,14 +507,18 @@ bool PositionSearch::mayHold(NodeId id) const
     return op.ok() && !(op.value().is<ops::Cast>() && rewrite::isCastable(m_types.at(id, 0)));
 }
 
-/// The end that needs what the node moves; kNoEnd.
+/// The end that needs what the node moves; kNoEnd. An index says what is moved, and goes nowhere itself.
 std::uint32_t PositionSearch::movesFor(NodeId id) const
 {
-    for (const Entry &entry : m_graph.inputs(id)) {
-        const std::uint32_t end = rewrite::isCastable(typeOf(entry)) ? neededBy(entry) : kNoEnd;
+    const auto inputs = m_graph.inputs(id);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const std::uint32_t end = rewrite::isCastable(typeOf(inputs[i])) ? neededBy(inputs[i]) : kNoEnd;
         if (end == kNoEnd)
             continue;
-        const auto op = dialect::of(m_graph).readKind(m_graph.node(id));
+        const graph::NodeDef &node = m_graph.node(id);
+        const auto op = dialect::of(m_graph).readKind(node);
+        if (op.ok() && needOf(op.value(), node.slotOf(i), m_purpose) != nullptr)
+            continue;
         const bool moves = op.ok() && ops::numericalClass(op.value()) == ops::NumericalClass::DataMovement;
         return moves && mayHold(id) ? end : kNoEnd;
     }
@@ -537,7 +541,7 @@ void PositionSearch::collect(const std::vector<PositionPaths::End> &ends, Positi
         else if (const std::uint32_t end = movesFor(id); end != kNoEnd)
             paths.beside.push_back({id, placeOf(end)});
     }
-    if (!paths.held.empty())
+    if (!paths.ends.empty())
         map.emplace(&m_graph, std::move(paths));
     for (const auto &[id, flow] : m_flows)
         for (const Body &body : flow.bodies)

@@ -1,5 +1,8 @@
+#include "core/infer/variables.h"
 #include "core/io/model_io.h"
 #include "core/mixed/convert_model.h"
+#include "core/mixed/hold/hold_positions.h"
+#include "tests/support/build_graph.h"
 
 #include <QTest>
 
@@ -81,6 +84,7 @@ private Q_SLOTS:
     void otherModesWarn();
     void whoAsksForTheTypeGetsItAndIsTold();
     void aPlaceAsRealsHoldsNoDataThatWereSearched();
+    void whatMovesFedIdsHasNoCodes();
 
 private:
     mixed::ConvertedModel convert(const policy::Policy &policy) const;
@@ -192,6 +196,27 @@ void TestPositions::aPlaceAsRealsHoldsNoDataThatWereSearched()
     const Names narrow = lowered(model.graph, made.value().conversion);
     QVERIFY(narrow.contains("f"));
     QVERIFY(!narrow.contains("am"));
+}
+
+/// MXNet's Embedding reads ids that are fed as reals. What moves them elsewhere would have their range; the Embedding itself moves rows.
+void TestPositions::whatMovesFedIdsHasNoCodes()
+{
+    test::GraphBuilder g;
+    const graph::Entry ids = g.variable("data", {{"__dtype__", "0"}});
+    const graph::Entry table = g.variable("table", {{"__dtype__", "0"}});
+    const graph::Entry words
+        = g.op("Embedding", "words", {ids, table}, {{"input_dim", "1000"}, {"output_dim", "4"}});
+    const graph::Entry beside = g.op("Flatten", "beside", {ids});
+    const graph::Model model = g.model({words, beside});
+    std::vector<policy::Warning> warnings;
+    policy::Policy policy;
+    policy.dataNames = std::vector<std::string>{"data"};
+    const auto variables = infer::classifyVariables(model, policy, warnings);
+    QVERIFY2(variables.ok(), variables.ok() ? "" : variables.error().message().c_str());
+    const mixed::PositionMap found = mixed::findPositions(model.graph, variables.value(), DType::I8);
+    const std::vector<std::string> refusals = mixed::refusalsOfPositions(model.graph, found);
+    QCOMPARE(refusals[beside.node], std::string("positions: exact for Embedding \"words\""));
+    QCOMPARE(refusals[words.node], std::string());
 }
 
 QTEST_GUILESS_MAIN(TestPositions)
