@@ -122,8 +122,8 @@ private Q_SLOTS:
         QTest::newRow("attention_one_past") << QStringList{"n: past_value", "both"};
         QTest::newRow("roi_align_samples") << QStringList{"n: ", "1099511627776 samples", "1e12"};
         QTest::newRow("einsum_endless") << QStringList{"n: ", "floating-point operations"};
-        QTest::newRow("loop_scan") << QStringList{"1099511627776 steps"};
-        QTest::newRow("loop_largest") << QStringList{"9223372036854775807 steps", "hours"};
+        QTest::newRow("loop_scan") << QStringList{"1099511627776 iterations"};
+        QTest::newRow("loop_largest") << QStringList{"9223372036854775807 iterations", "hours"};
     }
 
     void whatIsNotComputedIsRefusedByName()
@@ -150,7 +150,7 @@ private Q_SLOTS:
     void loopsAreNotRunForShapesAlone_data()
     {
         QTest::addColumn<QString>("why");
-        QTest::newRow("loop_scan") << "steps";
+        QTest::newRow("loop_scan") << "iterations";
         QTest::newRow("loop_doubling") << "bytes in a body";
     }
 

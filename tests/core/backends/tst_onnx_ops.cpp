@@ -269,7 +269,7 @@ void OnnxOpsTest::ensemblesThatAreNoTreesAreRefused_data()
                                   << "no node 7";
     QTest::newRow("two of one name") << "nodes_nodeids"
                                      << "[0,1,1]"
-                                     << "two nodes 1";
+                                     << "two nodes have the id 1";
     QTest::newRow("no such column") << "target_ids"
                                     << "[0,3]"
                                     << "3 at place 1";

@@ -205,7 +205,7 @@ private Q_SLOTS:
         QTest::addColumn<std::string>("bytes");
         QTest::addColumn<QString>("said");
         QTest::newRow("cut") << model(relu).substr(0, 30) << "byte ";
-        QTest::newRow("no graph") << number(1, 8) + field(8, number(2, 17)) << "graph: none";
+        QTest::newRow("no graph") << number(1, 8) + field(8, number(2, 17)) << "graph: missing";
         QTest::newRow("newer opset") << model(relu, {}, 99) << "opset 99 of ai.onnx, expected 1 to 26";
         QTest::newRow("unknown value") << model(field(1, node("Relu", "z", "y"))) << "the input \"z\"";
         QTest::newRow("not sorted") << model(field(1, node("Relu", "h", "y"))
