@@ -82,9 +82,11 @@ public:
         const int passes = png_set_interlace_handling(m_png);
         png_read_update_info(m_png, m_info);
         const std::size_t length = png_get_rowbytes(m_png, m_info);
+        png_set_benign_errors(m_png, 0); // more rows than the header gives are an error
         for (int pass = 0; pass < passes; ++pass)
             for (std::size_t at = 0; at < pixels.size(); at += length)
                 png_read_row(m_png, &pixels[at], nullptr);
+        png_set_benign_errors(m_png, 1); // flaws of texts and profiles are not
         png_read_end(m_png, nullptr);
         return true;
     }
