@@ -201,7 +201,7 @@ private:
 
     void errors()
     {
-        section("Error along the network");
+        section("Error by layer");
         if (!m_content.comparison) {
             missing("Not compared: no data.");
             return;
