@@ -201,7 +201,7 @@ private:
 
     void errors()
     {
-        section("Error along the network");
+        section("Error by layer");
         if (!m_content.comparison) {
             missing("Not compared: no data.");
             return;
@@ -281,7 +281,7 @@ private:
             const FrontFigures &front = *m_content.front;
             section("Error against time");
             m_html += frontPlot(front, reasons) + frontTable(front, reasons);
-            m_html += "<p class=\"faint\">" + std::to_string(front.evaluations) + " networks measured in "
+            m_html += "<p class=\"faint\">" + std::to_string(front.evaluations) + " models measured in "
                 + number(front.seconds, "%.1f s") + "; hollow: predicted (correction ×"
                 + number(front.kappa, "%.2f")
                 + ": measured errors against the sum of the groups' own).</p>\n";

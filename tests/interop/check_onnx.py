@@ -34,11 +34,11 @@ LEAST_DECIBELS = 30  # of int8
 
 # Goldens of values that ONNX does not define, so that its programs differ, with the reason.
 UNDEFINED = {
-    "argmin_last_nan": "the order of NaN",
+    "argmin_last_nan": "the place of NaN",
     "edge_bilinear_resize": "weights of zero times infinity",
     "edge_overflow_log_softmax": "infinite before the largest is taken out",
     "elementwise_nan": "relu and clip of NaN",
-    "hardmax_nan": "the order of NaN",
+    "hardmax_nan": "rows that hold NaN",
     "order_nan": "the order of NaN",
     "quadratic_beyond_2_24": "reals beyond the range of an integer",
     "smooth_l1_beyond_2_24": "reals beyond the range of an integer",
@@ -57,8 +57,8 @@ NOT_THERE = {
     "int64_beyond_2_53": "ONNX Runtime: products and maxima of int64 go through reals",
     "leaky_relu_float64": "ONNX Runtime: no LeakyRelu in float64",
     "lrn_even": "ONNX Runtime: takes odd sizes only",
-    "pool_nothing": "ONNX Runtime: refuses to pool planes without a value",
     "mean_variance_norm": "the checker: refuses its own expansion of the operator",
+    "pool_nothing": "ONNX Runtime: refuses the mean of an empty plane",
     "resize_linear_align_corners": "ONNX Runtime: other than ONNX's own definition",
     "scatter_nd_max_nan": "ONNX Runtime: loses a NaN in the maximum, which ONNX's reference keeps",
 }

@@ -251,6 +251,23 @@ private Q_SLOTS:
         QCOMPARE(snapshotOf(*window).source->modelPath, test::kSampleModel.toStdString());
     }
 
+    void whatWasMeantForAStoppedOpeningIsForgotten()
+    {
+        const QString policy = m_folder.filePath(QStringLiteral("all.policy.json"));
+        QFile file(policy);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("{\"mode\": \"all\"}") > 0);
+        file.close();
+        const auto window = newWindow();
+        window->open(m_large);
+        window->applyPolicyWhenOpen(policy);
+        QVERIFY(window->files().isOpening());
+        actionOf(*window, "Stop")->trigger();
+        window->open(test::kSampleModel);
+        QTRY_VERIFY_WITH_TIMEOUT(window->controller().isOpen(), kOpenMs);
+        QVERIFY(test::settle(*window));
+        QVERIFY(!window->controller().document()->canUndo());
+    }
+
     /// A Loop, with an If in it, with a Scan in that: 3 operators in the graph, 13 in bodies, as the file says.
     void legendAndStatusLineCountTheSameOperators()
     {

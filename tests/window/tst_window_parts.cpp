@@ -42,6 +42,7 @@ private Q_SLOTS:
     void whatIsInViewIsComputedFirst();
     void errorsOverTheFirstExamplesAreShownAndStayWhenStopped();
     void withoutShapesDataAreAskedForBeforeLatency();
+    void everyModelHasALatencyMeasurementOfItsOwn();
     void theTimeLeftNeverGrows();
     void theMemoryThatAPersonGivesHoldsForAllJobs();
 };
@@ -186,6 +187,21 @@ void TestWindowParts::withoutShapesDataAreAskedForBeforeLatency()
     QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data() && !live.jobs().isBusy(), 60000);
     QCOMPARE(why, QString());
     QVERIFY(live.controller().figures().latency);
+}
+
+/// The first revisions of two models have the same number.
+void TestWindowParts::everyModelHasALatencyMeasurementOfItsOwn()
+{
+    LivePictures live(1);
+    live.jobs().setLatencyWanted(true);
+    QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
+    auto other = session::Document::open(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+    QVERIFY(other.ok());
+    QString why;
+    connect(&live.jobs(), &app::LiveJobs::latencyPutOff, this, [&](const QString &text) { why = text; });
+    live.controller().setDocument(std::move(other).value());
+    QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
+    QVERIFY2(why.startsWith("No layer times yet: "), qPrintable(why));
 }
 
 void TestWindowParts::theTimeLeftNeverGrows()

@@ -85,10 +85,15 @@ public:
         const int passes = png_set_interlace_handling(m_png);
         png_read_update_info(m_png, m_info);
         const std::size_t length = png_get_rowbytes(m_png, m_info);
+        png_set_benign_errors(m_png, 0); // more rows than the header gives are an error
         for (int pass = 0; pass < passes; ++pass)
-            for (std::size_t at = 0; at < pixels.size(); at += length)
+            for (std::size_t at = 0; at < pixels.size(); at += length) {
+                if (pass + 1 == passes
+                    && at + length >= pixels.size()) // with it, libpng reads whatever follows
+                    m_mostLeft = 2 * length + kMostBeyondRows;
                 png_read_row(m_png, &pixels[at], nullptr);
-        m_hasRows = m_isInRows = true;
+            }
+        png_set_benign_errors(m_png, 1); // flaws of texts and profiles are not
         png_read_end(m_png, nullptr);
         return true;
     }
@@ -105,26 +110,25 @@ private:
         auto *const self = static_cast<PngDecoder *>(png_get_io_ptr(png));
         if (count > self->m_rest.size())
             png_error(png, "truncated");
-        if (self->m_hasRows)
-            self->countBeyondRows(count);
+        if (self->m_mostLeft > 0)
+            self->countLastRows(count);
         std::memcpy(target, self->m_rest.data(), count);
         self->m_rest = self->m_rest.subspan(count);
     }
 
-    void countBeyondRows(std::size_t count)
+    void countLastRows(std::size_t count)
     {
         if (count == kChunkHeader)
             m_isInRows = std::memcmp(&m_rest[4], "IDAT", 4) == 0;
+        else if (m_isInRows && count >= m_mostLeft)
+            png_error(m_png, "IDAT: Too much image data");
         else if (m_isInRows)
-            m_beyondRows += count;
-        if (m_beyondRows > kMostBeyondRows)
-            png_error(m_png, "more image data than its size needs");
+            m_mostLeft -= count;
     }
 
     std::span<const std::byte> m_rest;
-    bool m_hasRows = false; ///< all rows have been read
-    bool m_isInRows = false; ///< what is read next belongs to a chunk of rows
-    std::size_t m_beyondRows = 0;
+    std::size_t m_mostLeft = 0; ///< bytes of rows that may still be read; 0: not counted yet
+    bool m_isInRows = true; ///< what is read next belongs to a chunk of rows
     std::jmp_buf m_escape{};
     char m_text[128] = "";
     png_structp m_png;
