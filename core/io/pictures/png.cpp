@@ -28,8 +28,7 @@ class PngDecoder
 public:
     explicit PngDecoder(std::span<const std::byte> bytes)
         : m_rest(bytes)
-        , m_png(
-              png_create_read_struct(PNG_LIBPNG_VER_STRING, this, leave, [](png_structp, png_const_charp) {}))
+        , m_png(png_create_read_struct(PNG_LIBPNG_VER_STRING, this, leave, warn))
         , m_info(m_png != nullptr ? png_create_info_struct(m_png) : nullptr)
     {
     }
@@ -85,7 +84,6 @@ public:
         const int passes = png_set_interlace_handling(m_png);
         png_read_update_info(m_png, m_info);
         const std::size_t length = png_get_rowbytes(m_png, m_info);
-        png_set_benign_errors(m_png, 0); // more rows than the header gives are an error
         for (int pass = 0; pass < passes; ++pass)
             for (std::size_t at = 0; at < pixels.size(); at += length) {
                 if (pass + 1 == passes
@@ -93,7 +91,6 @@ public:
                     m_mostLeft = 2 * length + kMostBeyondRows;
                 png_read_row(m_png, &pixels[at], nullptr);
             }
-        png_set_benign_errors(m_png, 1); // flaws of texts and profiles are not
         png_read_end(m_png, nullptr);
         return true;
     }
@@ -104,6 +101,12 @@ private:
         auto *const self = static_cast<PngDecoder *>(png_get_error_ptr(png));
         std::snprintf(self->m_text, sizeof self->m_text, "%s", text);
         std::longjmp(self->m_escape, 1);
+    }
+    /// Flaws of texts and profiles are passed over, more rows than the header gives are not.
+    static void warn(png_structp png, png_const_charp text)
+    {
+        if (std::strstr(text, "Too much image data") != nullptr)
+            png_error(png, text);
     }
     static void give(png_structp png, png_bytep target, std::size_t count)
     {
