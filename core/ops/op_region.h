@@ -104,7 +104,7 @@ struct DeformableConv
     bool operator==(const DeformableConv &) const = default;
 };
 
-/// The windows of a convolution as columns, (N, C · taps, places), and the sum of columns back into a picture.
+/// The windows of a convolution as columns, (N, C · taps, places).
 struct Unfold
 {
     Dims kernel{};
@@ -114,12 +114,14 @@ struct Unfold
 
     bool operator==(const Unfold &) const = default;
 };
-struct Fold
+
+/// Columns (N, C · taps, places) summed into images (N, C, imageShape…) with any number of axes: the transpose of Unfold.
+struct Col2Im
 {
     Unfold window{};
-    Dims outputSize{};
+    Dims imageShape{};
 
-    bool operator==(const Fold &) const = default;
+    bool operator==(const Col2Im &) const = default;
 };
 
 /// Products of patches of two feature maps (N, C, H, W) at all displacements. Outputs: (N, displacements, H', W'), and two

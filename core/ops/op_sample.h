@@ -85,18 +85,6 @@ struct MaxUnpool
     bool operator==(const MaxUnpool &) const = default;
 };
 
-/// Columns (N, C · taps, places) summed into pictures with any number of axes.
-struct ColumnsToImage
-{
-    Dims imageShape{};
-    Dims kernel{};
-    Dims stride{};
-    Dims dilate{};
-    Padding pad{};
-
-    bool operator==(const ColumnsToImage &) const = default;
-};
-
 /// Non-maximum suppression of each class of each picture. Inputs: boxes (N, boxes, 4), scores (N, classes, boxes), and the
 /// numbers below. Output: (selected, 3) of batch, class and box; how many is known when it runs.
 struct BoxSelection

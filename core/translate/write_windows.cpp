@@ -370,6 +370,21 @@ Result<void> writeCrop(NodeWriter &to, const ops::Crop &op)
     return {};
 }
 
+Result<void> writeCol2Im(NodeWriter &to, const ops::Col2Im &op)
+{
+    const ops::Unfold &unfold = op.window;
+    HALFTONE_TRY(
+        const ops::Window window,
+        ops::makeWindow(unfold.kernel, unfold.stride, unfold.dilate, unfold.pad, unfold.kernel.size()));
+    to.set(to.add(
+        "Col2Im",
+        {to.in(), to.integers("image_shape", op.imageShape), to.integers("block_shape", window.kernel)},
+        {{"strides", text(window.stride)},
+         {"dilations", text(window.dilate)},
+         {"pads", text(padsOf(window))}}));
+    return {};
+}
+
 } // namespace
 
 Result<Value> convolved(NodeWriter &to, const ops::Conv &op, const Values &inputs)
@@ -399,7 +414,7 @@ std::span<const WriterRow> windowWriters()
         writes<ops::Conv, writeConv>(),         writes<ops::Deconv, writeDeconv>(),
         writes<ops::Pool, writePool>(),         writes<ops::AdaptiveAveragePool, writeAdaptivePool>(),
         writes<ops::Upsample, writeUpsample>(), writes<ops::Resize, writeResize>(),
-        writes<ops::Crop, writeCrop>(),
+        writes<ops::Crop, writeCrop>(),         writes<ops::Col2Im, writeCol2Im>(),
     };
     return kRows;
 }

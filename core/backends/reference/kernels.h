@@ -78,7 +78,7 @@ template <class Real> Result<void> compute(const ops::BoxMatch &, const Arrays<R
 template <class Real> Result<void> compute(const ops::PositionPool &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::RotatedRoiAlign &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Unfold &, const Arrays<Real> &);
-template <class Real> Result<void> compute(const ops::Fold &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Col2Im &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Fourier &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Picture &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Random &, const Arrays<Real> &);
@@ -93,7 +93,6 @@ template <class Real> Result<void> compute(const ops::Resample &, const Arrays<R
 template <class Real> Result<void> compute(const ops::GridLookup &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::AffineGrid &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::RegionAlign &, const Arrays<Real> &);
-template <class Real> Result<void> compute(const ops::ColumnsToImage &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::AxisFourier &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::FrameFourier &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Recurrence &, const Arrays<Real> &);

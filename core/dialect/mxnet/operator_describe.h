@@ -108,7 +108,7 @@ void describe(OperatorFields &, ops::PositionPool &);
 void describe(OperatorFields &, ops::RotatedRoiAlign &);
 void describe(OperatorFields &, ops::DeformableConv &);
 void describe(OperatorFields &, ops::Unfold &);
-void describe(OperatorFields &, ops::Fold &);
+void describe(OperatorFields &, ops::Col2Im &);
 void describe(OperatorFields &, ops::Correlation &);
 void describe(OperatorFields &, ops::SamplingGrid &);
 void describe(OperatorFields &, ops::GridSample &);

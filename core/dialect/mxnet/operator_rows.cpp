@@ -304,7 +304,7 @@ std::vector<OperatorRow> regionRows()
     {"_contrib_DeformableConvolution", DeformableConv{}},
     {"_contrib_ModulatedDeformableConvolution", DeformableConv{.modulated = true}},
     {"im2col", Unfold{}},
-    {"col2im", Fold{}},
+    {"col2im", Col2Im{}},
     {"Correlation", Correlation{}},
     {"GridGenerator", SamplingGrid{}},
     {"BilinearSampler", GridSample{}},

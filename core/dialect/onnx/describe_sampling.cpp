@@ -128,19 +128,15 @@ Operator nonMaxSuppression(NodeReader &in)
 
 Operator col2Im(NodeReader &in)
 {
-    ops::ColumnsToImage op;
+    ops::Col2Im op;
     op.imageShape = in.integersAt(1);
-    op.kernel = in.integersAt(2);
-    const std::size_t axes = op.imageShape.size();
-    const auto orOnes = [axes](const ops::Dims &values, std::int64_t one) {
-        return values.empty() ? ops::Dims(axes, one) : values;
-    };
-    op.stride = orOnes(in.integers("strides"), 1);
-    op.dilate = orOnes(in.integers("dilations"), 1);
+    op.window.kernel = in.integersAt(2);
+    op.window.stride = in.integers("strides");
+    op.window.dilate = in.integers("dilations");
     const ops::Dims pads = in.integers("pads");
     const auto half = pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2);
-    op.pad.begin = orOnes(ops::Dims(pads.begin(), half), 0);
-    op.pad.end = orOnes(ops::Dims(half, pads.end()), 0);
+    op.window.pad.begin.assign(pads.begin(), half);
+    op.window.pad.end.assign(half, pads.end());
     return op;
 }
 

@@ -137,37 +137,6 @@ Result<void> infer(const MaxUnpool &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const ColumnsToImage &op, ShapeSlots &slots)
-{
-    const std::size_t axes = op.imageShape.size();
-    const auto fits = [axes](const Dims &values, std::int64_t least) {
-        return values.size() == axes && std::ranges::min(values) >= least;
-    };
-    if (axes == 0 || !fits(op.kernel, 1) || !fits(op.stride, 1) || !fits(op.dilate, 1)
-        || !fits(op.pad.begin, 0) || !fits(op.pad.end, 0) || !fits(op.imageShape, 1))
-        return badAttribute("window", std::to_string(axes) + " axes", "equally many values of each kind");
-    Dim taps = 1;
-    Dim places = 1;
-    for (std::size_t i = 0; i < axes; ++i) {
-        taps = taps * op.kernel[i];
-        const Dim slack = Dim(op.imageShape[i]) + op.pad.begin[i] + op.pad.end[i]
-            - Dim(op.dilate[i]) * (Dim(op.kernel[i]) - 1) - 1;
-        if (slack.isOutOfRange() || slack.value() < 0)
-            return badAttribute("image shape", std::to_string(op.imageShape[i]),
-                                "at least the kernel's reach");
-        places = places * (slack / op.stride[i] + 1);
-    }
-    HALFTONE_CHECK(slots.needRank(0, 3));
-    std::vector<Dim> data = dimsOr(slots.input(0), 3);
-    data[2] = places;
-    HALFTONE_CHECK(slots.setInput(0, data));
-    if (data[1].isKnown() && taps.isKnown() && data[1].value() % taps.value() != 0)
-        return slots.wrongInput(0, "a multiple of the kernel's " + std::to_string(taps.value()) + " taps");
-    std::vector<Dim> dims{data[0], data[1] / taps};
-    dims.insert(dims.end(), op.imageShape.begin(), op.imageShape.end());
-    return slots.setOutput(0, dims);
-}
-
 Result<void> infer(const BoxSelection &, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.needRank(0, 3));
