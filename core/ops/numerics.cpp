@@ -133,8 +133,8 @@ Class classOf(const T &op)
                                 Resample, GridLookup, RegionAlign, RotaryEmbedding, CodeLinear, DecodeLinear,
                                 CodeDynamically, CodedMultiply>)
         return Class::ElementwiseSafe;
-    else if constexpr (kIsAmong<T, AdaptiveAveragePool, Correlation, Col2Im, Fourier, CumulativeSum,
-                                AxisFourier, FrameFourier, CodedAverage>)
+    else if constexpr (kIsAmong<T, AdaptiveAveragePool, Correlation, Col2Im, CumulativeSum, DFT, FrameFourier,
+                                CodedAverage>)
         return Class::Reduction;
     else if constexpr (kIsAmong<T, Join>) // casts do not move past sums of one shape
         return op.kind == Join::Kind::Sum && !op.broadcast ? Class::Reduction : Class::ElementwiseSafe;

@@ -11,15 +11,18 @@
 namespace halftone::ops {
 
 /// Discrete Fourier transform along an axis; the last axis holds real and imaginary part, or the real part alone.
-struct AxisFourier
+struct DFT
 {
     std::int64_t axis = -2;
     bool inverse = false;
     bool onesided
         = false; ///< only what is not the conjugate of the rest; inverse: given so, the result is real
     std::optional<std::int64_t> length{}; ///< to which the signal is cut or padded with zeros
+    /// Along the last axis of rank 2 or 4 instead: n reals become n pairs of real and imaginary part. The inverse gives the real
+    /// parts, not divided by n.
+    bool pairsInAxis = false;
 
-    bool operator==(const AxisFourier &) const = default;
+    bool operator==(const DFT &) const = default;
 };
 
 /// Spectra of overlapping frames. Inputs: signal (N, T, 1 or 2)[, frame step][, window][, frame length]. Output: (N,

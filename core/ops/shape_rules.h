@@ -112,7 +112,6 @@ Result<void> infer(const Picture &, ShapeSlots &);
 
 Result<void> infer(const LinearAlgebra &, ShapeSlots &);
 Result<void> infer(const ColumnKronecker &, ShapeSlots &);
-Result<void> infer(const Fourier &, ShapeSlots &);
 
 Result<void> infer(const IndexCopy &, ShapeSlots &);
 Result<void> infer(const BooleanMask &, ShapeSlots &);
@@ -161,7 +160,7 @@ Result<void> infer(const AffineGrid &, ShapeSlots &);
 Result<void> infer(const RegionAlign &, ShapeSlots &);
 Result<void> infer(const MaxUnpool &, ShapeSlots &);
 Result<void> infer(const BoxSelection &, ShapeSlots &);
-Result<void> infer(const AxisFourier &, ShapeSlots &);
+Result<void> infer(const DFT &, ShapeSlots &);
 Result<void> infer(const FrameFourier &, ShapeSlots &);
 Result<void> infer(const Recurrence &, ShapeSlots &);
 Result<void> infer(const Attention &, ShapeSlots &);

@@ -79,7 +79,6 @@ template <class Real> Result<void> compute(const ops::PositionPool &, const Arra
 template <class Real> Result<void> compute(const ops::RotatedRoiAlign &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Unfold &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Col2Im &, const Arrays<Real> &);
-template <class Real> Result<void> compute(const ops::Fourier &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Picture &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Random &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::RandomSample &, const Arrays<Real> &);
@@ -93,7 +92,7 @@ template <class Real> Result<void> compute(const ops::Resample &, const Arrays<R
 template <class Real> Result<void> compute(const ops::GridLookup &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::AffineGrid &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::RegionAlign &, const Arrays<Real> &);
-template <class Real> Result<void> compute(const ops::AxisFourier &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::DFT &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::FrameFourier &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Recurrence &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Attention &, const Arrays<Real> &);

@@ -117,7 +117,7 @@ void describe(OperatorFields &, ops::Picture &);
 
 void describe(OperatorFields &, ops::LinearAlgebra &);
 void describe(OperatorFields &, ops::ColumnKronecker &);
-void describe(OperatorFields &, ops::Fourier &);
+void describe(OperatorFields &, ops::DFT &);
 
 void describe(OperatorFields &, ops::IndexCopy &);
 void describe(OperatorFields &, ops::BooleanMask &);

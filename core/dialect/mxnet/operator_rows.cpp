@@ -343,8 +343,8 @@ std::vector<OperatorRow> algebraRows()
     {"_linalg_extracttrian", algebra(Kind::ExtractTriangle)},
     {"_linalg_maketrian", algebra(Kind::MakeTriangle)},
     {"khatri_rao", ColumnKronecker{}},
-    {"_contrib_fft", Fourier{}},
-    {"_contrib_ifft", Fourier{.inverse = true}},
+    {"_contrib_fft", DFT{.pairsInAxis = true}},
+    {"_contrib_ifft", DFT{.inverse = true, .pairsInAxis = true}},
     };
 }
 
@@ -493,7 +493,7 @@ auto named(const PositionPool &op) { return op.deformable; }
 auto named(const DeformableConv &op) { return std::tuple(op.modulated, op.weightSecond); }
 auto named(const Picture &op) { return op.kind; }
 auto named(const LinearAlgebra &op) { return op.kind; }
-auto named(const Fourier &op) { return op.inverse; }
+auto named(const DFT &op) { return std::tuple(op.pairsInAxis, op.inverse); }
 auto named(const SliceAssign &op) { return op.isScalar; }
 auto named(const FlatIndex &op) { return op.unravel; }
 auto named(const AllFinite &op) { return op.several; }

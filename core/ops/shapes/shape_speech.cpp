@@ -47,13 +47,25 @@ Result<void> needMask(const Attention &op, const ShapeSlots &slots, const std::v
                 : slots.wrongInput(3, "a shape that stretches to (batch, heads, queries, keys)");
 }
 
+/// Of pairs in the axis itself; a rank other than 2 and 4 has no shape.
+Result<void> inferPairs(const DFT &op, ShapeSlots &slots)
+{
+    std::vector<Dim> dims = dimsOf(slots.input(0));
+    if (dims.size() != 2 && dims.size() != 4)
+        return {};
+    dims.back() = op.inverse ? dims.back() / 2 : dims.back() * 2;
+    return slots.setOutput(0, dims);
+}
+
 } // namespace
 
-Result<void> infer(const AxisFourier &op, ShapeSlots &slots)
+Result<void> infer(const DFT &op, ShapeSlots &slots)
 {
     const tensor::Shape &data = slots.input(0);
     if (!data.hasRank())
         return {};
+    if (op.pairsInAxis)
+        return inferPairs(op, slots);
     if (data.rank() < 2)
         return slots.wrongInput(0, "rank 2 or more");
     std::vector<Dim> dims = dimsOf(data);
