@@ -128,9 +128,9 @@ Class classOf(const T &op)
                                 Multinomial, Linspace, TreeEnsemble, GramCounts>)
         return Class::Comparison;
     else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool,
-                                PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,
-                                Random, RandomSample, Quantize, Requantize, Dequantize, Curve, ClipBetween,
-                                Resample, GridLookup, RegionAlign, RotaryEmbedding, CodeLinear, DecodeLinear,
+                                PositionPool, RotatedRoiAlign, SpatialTransformer, Picture, Random,
+                                RandomSample, Quantize, Requantize, Dequantize, Curve, ClipBetween, Resample,
+                                GridSample, RegionAlign, RotaryEmbedding, CodeLinear, DecodeLinear,
                                 CodeDynamically, CodedMultiply>)
         return Class::ElementwiseSafe;
     else if constexpr (kIsAmong<T, AdaptiveAveragePool, Correlation, Col2Im, CumulativeSum, DFT, FrameFourier,

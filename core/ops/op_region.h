@@ -138,20 +138,14 @@ struct Correlation
     bool operator==(const Correlation &) const = default;
 };
 
-/// Where to sample: (N, 2, H, W) of x and y within -1 and 1, from affine matrices (N, 6) or from a flow (N, 2, H, W). Second
-/// output: scratch.
+/// The grid for GridSample with its axes first, (N, 2, H, W) of x and y, from affine matrices (N, 6) or from a flow (N, 2, H, W).
+/// Second output: scratch.
 struct SamplingGrid
 {
     bool affine = true;
     Dims size{}; ///< affine: (H, W)
 
     bool operator==(const SamplingGrid &) const = default;
-};
-
-/// Bilinear sampling. Inputs: data (N, C, H, W), grid (N, 2, H', W'). Outputs: (N, C, H', W'), scratch.
-struct GridSample
-{
-    bool operator==(const GridSample &) const = default;
 };
 
 /// An affine sampling grid and bilinear sampling in one. Inputs: data, matrices (N, 6). Outputs: (N, C, size), scratch twice.

@@ -40,18 +40,21 @@ struct Resample
 };
 
 /// Sampling at places within -1 and 1 of each spatial axis. Inputs: data (N, C, D…), grid (N, D'…, axes), the last axis
-/// first.
-struct GridLookup
+/// first. Output: (N, C, D'…).
+struct GridSample
 {
     enum class Mode : std::uint8_t { Nearest, Linear, Cubic } mode = Mode::Linear;
     enum class Outside : std::uint8_t { Zeros, Border, Reflection } outside = Outside::Zeros;
     bool alignCorners
         = false; ///< -1 and 1 are the middles of the corner elements, otherwise their outer edges
+    bool axesFirst = false; ///< the grid is (N, axes, D'…); a second output, (N, D'…, axes), is scratch
+    /// A place that is not a finite number gives NaN, not 0, and neighbours with weight 0 count.
+    bool spreadsNaN = false;
 
-    bool operator==(const GridLookup &) const = default;
+    bool operator==(const GridSample &) const = default;
 };
 
-/// The grid for GridLookup that affine matrices (N, axes, axes + 1) make: (N, D…, axes).
+/// The grid for GridSample that affine matrices (N, axes, axes + 1) make: (N, D…, axes).
 struct AffineGrid
 {
     Dims size{}; ///< (N, C, D…)

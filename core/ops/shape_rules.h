@@ -155,7 +155,6 @@ Result<void> infer(const Triangle &, ShapeSlots &);
 Result<void> infer(const EyeLike &, ShapeSlots &);
 Result<void> infer(const CenterCropPad &, ShapeSlots &);
 Result<void> infer(const Resample &, ShapeSlots &);
-Result<void> infer(const GridLookup &, ShapeSlots &);
 Result<void> infer(const AffineGrid &, ShapeSlots &);
 Result<void> infer(const RegionAlign &, ShapeSlots &);
 Result<void> infer(const MaxUnpool &, ShapeSlots &);

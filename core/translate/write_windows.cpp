@@ -385,6 +385,16 @@ Result<void> writeCol2Im(NodeWriter &to, const ops::Col2Im &op)
     return {};
 }
 
+/// Neighbours with weight 0 and places that are not numbers give other values in ONNX where the data or the grid has infinities or NaN.
+Result<void> writeGridSample(NodeWriter &to, const ops::GridSample &op)
+{
+    if (op.mode != ops::GridSample::Mode::Linear || op.outside != ops::GridSample::Outside::Zeros)
+        return to.refuse("samples other than linearly or beyond the edge");
+    const Value grid = op.axesFirst ? to.add("Transpose", {to.in(1)}, {{"perm", "[0,2,3,1]"}}) : to.in(1);
+    to.set(to.add("GridSample", {to.in(), grid}, {{"align_corners", text(std::int64_t{op.alignCorners})}}));
+    return {};
+}
+
 } // namespace
 
 Result<Value> convolved(NodeWriter &to, const ops::Conv &op, const Values &inputs)
@@ -411,10 +421,15 @@ Result<Value> pooled(NodeWriter &to, const ops::Pool &op, const Value &data)
 std::span<const WriterRow> windowWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::Conv, writeConv>(),         writes<ops::Deconv, writeDeconv>(),
-        writes<ops::Pool, writePool>(),         writes<ops::AdaptiveAveragePool, writeAdaptivePool>(),
-        writes<ops::Upsample, writeUpsample>(), writes<ops::Resize, writeResize>(),
-        writes<ops::Crop, writeCrop>(),         writes<ops::Col2Im, writeCol2Im>(),
+        writes<ops::Conv, writeConv>(),
+        writes<ops::Deconv, writeDeconv>(),
+        writes<ops::Pool, writePool>(),
+        writes<ops::AdaptiveAveragePool, writeAdaptivePool>(),
+        writes<ops::Upsample, writeUpsample>(),
+        writes<ops::Resize, writeResize>(),
+        writes<ops::Crop, writeCrop>(),
+        writes<ops::Col2Im, writeCol2Im>(),
+        writes<ops::GridSample, writeGridSample>(),
     };
     return kRows;
 }

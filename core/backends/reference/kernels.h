@@ -89,7 +89,6 @@ template <class Real> Result<void> compute(const ops::IsInfinite &, const Arrays
 template <class Real> Result<void> compute(const ops::BatchNormTraining &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::MeanVarianceNorm &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Resample &, const Arrays<Real> &);
-template <class Real> Result<void> compute(const ops::GridLookup &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::AffineGrid &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::RegionAlign &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::DFT &, const Arrays<Real> &);

@@ -307,7 +307,7 @@ std::vector<OperatorRow> regionRows()
     {"col2im", Col2Im{}},
     {"Correlation", Correlation{}},
     {"GridGenerator", SamplingGrid{}},
-    {"BilinearSampler", GridSample{}},
+    {"BilinearSampler", GridSample{.alignCorners = true, .axesFirst = true, .spreadsNaN = true}},
     {"SpatialTransformer", SpatialTransformer{}},
     {"_image_to_tensor", Picture{Picture::Kind::ToTensor}},
     {"_image_normalize", Picture{Picture::Kind::Normalize}},
@@ -493,6 +493,7 @@ auto named(const PositionPool &op) { return op.deformable; }
 auto named(const DeformableConv &op) { return std::tuple(op.modulated, op.weightSecond); }
 auto named(const Picture &op) { return op.kind; }
 auto named(const LinearAlgebra &op) { return op.kind; }
+auto named(const GridSample &op) { return std::tuple(op.mode, op.outside, op.alignCorners, op.axesFirst, op.spreadsNaN); }
 auto named(const DFT &op) { return std::tuple(op.pairsInAxis, op.inverse); }
 auto named(const SliceAssign &op) { return op.isScalar; }
 auto named(const FlatIndex &op) { return op.unravel; }

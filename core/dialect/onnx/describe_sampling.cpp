@@ -68,15 +68,15 @@ Operator resize(NodeReader &in)
 
 Operator gridSample(NodeReader &in)
 {
-    using Lookup = ops::GridLookup;
+    using Sample = ops::GridSample;
     static constexpr std::array<std::string_view, 5> kModes{"nearest", "linear", "cubic", "bilinear",
                                                             "bicubic"};
-    static constexpr std::array kOfModes{Lookup::Mode::Nearest, Lookup::Mode::Linear, Lookup::Mode::Cubic,
-                                         Lookup::Mode::Linear, Lookup::Mode::Cubic};
+    static constexpr std::array kOfModes{Sample::Mode::Nearest, Sample::Mode::Linear, Sample::Mode::Cubic,
+                                         Sample::Mode::Linear, Sample::Mode::Cubic};
     static constexpr std::array<std::string_view, 3> kEdges{"zeros", "border", "reflection"};
-    static constexpr std::array kOfEdges{Lookup::Outside::Zeros, Lookup::Outside::Border,
-                                         Lookup::Outside::Reflection};
-    return Lookup{kOfModes[in.choice("mode", kModes)], kOfEdges[in.choice("padding_mode", kEdges)],
+    static constexpr std::array kOfEdges{Sample::Outside::Zeros, Sample::Outside::Border,
+                                         Sample::Outside::Reflection};
+    return Sample{kOfModes[in.choice("mode", kModes)], kOfEdges[in.choice("padding_mode", kEdges)],
                   in.boolean("align_corners")};
 }
 

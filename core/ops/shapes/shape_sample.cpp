@@ -77,22 +77,31 @@ Result<void> infer(const Resample &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const GridLookup &, ShapeSlots &slots)
+Result<void> infer(const GridSample &op, ShapeSlots &slots)
 {
-    const tensor::Shape &data = slots.input(0);
-    const tensor::Shape &grid = slots.input(1);
-    if (!data.hasRank() || !grid.hasRank())
+    if (!op.axesFirst && (!slots.input(0).hasRank() || !slots.input(1).hasRank()))
         return {};
-    if (data.rank() < 3)
+    const std::size_t rank = op.axesFirst ? 4 : slots.input(0).rank();
+    if (rank < 3)
         return slots.wrongInput(0, "rank 3 or more");
-    HALFTONE_CHECK(slots.needRank(1, data.rank()));
-    std::vector<Dim> dims = dimsOf(grid);
-    dims.back() = static_cast<std::int64_t>(data.rank() - 2);
-    dims[0] = Dim::of(data[0]);
-    HALFTONE_CHECK(slots.setInput(1, dims));
-    dims.pop_back();
-    dims.insert(dims.begin() + 1, Dim::of(data[1]));
-    return slots.setOutput(0, dims);
+    HALFTONE_CHECK(slots.needRank(0, rank));
+    HALFTONE_CHECK(slots.needRank(1, rank));
+    std::vector<Dim> data = dimsOr(slots.input(0), rank);
+    const std::vector<Dim> grid = dimsOr(slots.input(1), rank);
+    const Dim axes = static_cast<std::int64_t>(rank - 2);
+    std::vector<Dim> output{data[0].isKnown() ? data[0] : grid[0]};
+    for (std::size_t k = 0; k < rank - 2; ++k)
+        output.push_back(grid[k + (op.axesFirst ? 2 : 1)]);
+    data[0] = output[0];
+    std::vector<Dim> places = output;
+    places.insert(op.axesFirst ? places.begin() + 1 : places.end(), axes);
+    HALFTONE_CHECK(slots.setInput(1, places));
+    HALFTONE_CHECK(slots.setInput(0, data));
+    std::vector<Dim> scratch = output;
+    scratch.push_back(axes);
+    output.insert(output.begin() + 1, data[1]);
+    HALFTONE_CHECK(slots.setOutput(0, output));
+    return op.axesFirst ? slots.setOutput(1, scratch) : Result<void>();
 }
 
 Result<void> infer(const AffineGrid &op, ShapeSlots &slots)

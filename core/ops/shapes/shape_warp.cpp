@@ -125,19 +125,6 @@ Result<void> infer(const SamplingGrid &op, ShapeSlots &slots)
     return slots.setOutput(1, dims);
 }
 
-Result<void> infer(const GridSample &, ShapeSlots &slots)
-{
-    for (const std::size_t i : {0, 1})
-        HALFTONE_CHECK(slots.needRank(i, 4));
-    const std::vector<Dim> data = dimsOr(slots.input(0), 4);
-    const std::vector<Dim> grid = dimsOr(slots.input(1), 4);
-    const Dim batch = data[0].isKnown() ? data[0] : grid[0];
-    HALFTONE_CHECK(slots.setInput(1, {batch, Dim(2), grid[2], grid[3]}));
-    HALFTONE_CHECK(slots.setInput(0, {batch, data[1], data[2], data[3]}));
-    HALFTONE_CHECK(slots.setOutput(0, {batch, data[1], grid[2], grid[3]}));
-    return slots.setOutput(1, {batch, grid[2], grid[3], Dim(2)});
-}
-
 Result<void> infer(const SpatialTransformer &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needSize(op.size));
