@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <vector>
 
 /// More operators on places: writing to some, masks, diagonals, counting.
 namespace halftone::ops {
@@ -74,7 +74,7 @@ struct FlatIndex
 struct Histogram
 {
     std::optional<std::int64_t> bins{};
-    std::string range{}; ///< "(low, high)", with bins
+    std::vector<double> range{}; ///< with bins: low, high
 
     bool operator==(const Histogram &) const = default;
 };

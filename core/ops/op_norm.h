@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 /// Operators that divide by a statistic of their input.
 namespace halftone::ops {
@@ -19,9 +18,6 @@ struct BatchNorm
     bool fixGamma = true; ///< gamma counts as 1
     bool useGlobalStats = false;
     bool outputStatistics = false;
-    bool isSynchronized = false; ///< statistics over all devices of the group, in training
-    std::string group{}; ///< only when synchronized
-    std::int64_t devices = 1; ///< only when synchronized
 
     bool operator==(const BatchNorm &) const = default;
 };

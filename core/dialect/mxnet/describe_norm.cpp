@@ -10,10 +10,6 @@ void describe(OperatorFields &f, ops::BatchNorm &op)
     f.boolean("fix_gamma", op.fixGamma);
     f.boolean("use_global_stats", op.useGlobalStats);
     f.boolean("output_mean_var", op.outputStatistics);
-    if (op.isSynchronized) {
-        f.text("key", op.group);
-        f.integer("ndev", op.devices);
-    }
 }
 
 void describe(OperatorFields &f, ops::LayerNormalization &op)

@@ -41,7 +41,8 @@ void describe(OperatorFields &f, ops::FlatIndex &op)
 void describe(OperatorFields &f, ops::Histogram &op)
 {
     f.optionalInteger("bin_cnt", op.bins);
-    f.text("range", op.range);
+    if (op.bins)
+        f.realTuple("range", op.range);
 }
 
 void describe(OperatorFields &f, ops::CumulativeSum &op)

@@ -184,7 +184,7 @@ std::vector<OperatorRow> layerRows()
     {"RNN", Rnn{}},
     {"BatchNorm", BatchNorm{}},
     {"BatchNorm_v1", BatchNorm{}},
-    {"_contrib_SyncBatchNorm", BatchNorm{.isSynchronized = true}},
+    {"_contrib_SyncBatchNorm", BatchNorm{}},
     {"LayerNorm", LayerNormalization{.oneAxis = true}},
     {"GroupNorm", GroupNorm{}},
     {"InstanceNorm", InstanceNorm{}},
@@ -455,7 +455,6 @@ auto named(const ControlFlow &op) { return op.kind; }
 auto named(const MatMul &op) { return op.form; }
 auto named(const Gemm &op) { return std::tuple(op.hasAddend, op.addendStretches); }
 auto named(const AttentionProduct &op) { return op.kind; }
-auto named(const BatchNorm &op) { return op.isSynchronized; }
 auto named(const RoiPool &op) { return op.kind; }
 auto named(const Unary &op) { return op.kind; }
 auto named(const Binary &op) { return std::tuple(op.kind, op.broadcast); }
