@@ -13,7 +13,7 @@ bool isProduct(const ops::Operator &op)
 {
     return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::DeformableConv>()
         || op.is<ops::FullyConnected>() || op.is<ops::MatMul>() || op.is<ops::Gemm>()
-        || op.is<ops::AttentionProduct>() || op.is<ops::Attention>() || op.is<ops::Rnn>();
+        || op.is<ops::AttentionProduct>() || op.is<ops::Attention>() || op.is<ops::Recurrence>();
 }
 
 class NarrowSums final : public kernels::Backend

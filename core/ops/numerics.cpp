@@ -110,7 +110,7 @@ Class classOf(const T &op)
         return classOf(op.kind);
     else if constexpr (kIsAmong<T, Pool>)
         return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
-    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn,
+    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct,
                                 DeformableConv, ColumnKronecker, FusedProduct, Recurrence, Attention, Einsum,
                                 CodedConv, CodedMatMul, CodedChain, CodedSums, RowAttention>)
         return Class::MatrixProduct;

@@ -15,7 +15,7 @@ struct Concat
 {
     std::int64_t axis = 1;
     std::int64_t inputs = 0;
-    bool rnnParameters = false; ///< joins the parts of an Rnn's parameter vector
+    bool rnnParameters = false; ///< joins the parts of the parameter vector of a Recurrence
 
     bool operator==(const Concat &) const = default;
 };

@@ -47,6 +47,7 @@ struct FrameFourier
 /// (directions) or (directions, gates · hidden). The data of all steps that any sequence has, padding included, become codes
 /// together as DynamicQuantizeLinear makes them, and so do the states of a step over the batch. A sequence of length 0 ends in states of
 /// zeros. Source: com.microsoft.DynamicQuantizeLSTM as ONNX Runtime computes it on one thread.
+/// A stack of layers, each of which reads the hidden states of the one before, the directions side by side: see `stack`.
 struct Recurrence
 {
     enum class Cell : std::uint8_t { Plain, Gru, Lstm } cell = Cell::Plain;
@@ -87,16 +88,45 @@ struct Recurrence
     bool hasPeepholes = false;
     bool hasCodes = false; ///< weights are codes, and scales and zero points are inputs
 
-    std::size_t lengthsInput() const { return 3 + (hasBias ? 1U : 0U); } ///< where there are lengths
-    /// Where there are codes: the scale of the weights, before the other three.
-    std::size_t scalesInput() const
+    /// Inputs: data (T, N, features), all parameters (one vector, see recurrent_parts.h), first hidden state (layers · directions, N,
+    /// outputs), first cell state (layers · directions, N, hidden) of Lstm, lengths (N) where there are any. Outputs: the last
+    /// layer's hidden states (T, N, directions · outputs), and where `givesStates` the last states of all layers.
+    struct Stack
     {
-        return lengthsInput() + (hasLengths ? 1U : 0U) + (hasHidden ? 1U : 0U) + (hasCell ? 1U : 0U)
-            + (hasPeepholes ? 1U : 0U);
+        std::int64_t layers = 1;
+        bool givesStates = false;
+        /// Lstm: the hidden state is a matrix (outputs, hidden) times what the cell gives, so many outputs; nothing: hiddenSize.
+        std::optional<std::int64_t> projectionSize{};
+        std::optional<double> cellMin{}; ///< to which cell states of Lstm are cut
+        std::optional<double> cellMax{};
+        bool replacesNaN = false; ///< cell states that are NaN become 0
+
+        bool operator==(const Stack &) const = default;
+    };
+    std::optional<Stack> stack{};
+
+    /// Places of the inputs that there are.
+    std::size_t lengthsInput() const
+    {
+        return stack ? 3 + (cell == Cell::Lstm ? 1U : 0U) : 3 + (hasBias ? 1U : 0U);
     }
+    std::size_t hiddenInput() const { return stack ? 2 : lengthsInput() + (hasLengths ? 1U : 0U); }
+    std::size_t cellInput() const { return hiddenInput() + (hasHidden ? 1U : 0U); }
+    std::size_t peepholesInput() const { return cellInput() + (hasCell ? 1U : 0U); }
+    /// Where there are codes: the scale of the weights, before the other three.
+    std::size_t scalesInput() const { return peepholesInput() + (hasPeepholes ? 1U : 0U); }
 
     std::int64_t directions() const { return direction == Direction::Both ? 2 : 1; }
     std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
+    std::int64_t layers() const { return stack ? stack->layers : 1; }
+    std::int64_t outputSize() const
+    {
+        return stack ? stack->projectionSize.value_or(hiddenSize) : hiddenSize;
+    }
+    std::size_t functionsEach() const ///< of a direction
+    {
+        return cell == Cell::Lstm ? 3 : cell == Cell::Gru ? 2 : 1;
+    }
 
     bool operator==(const Recurrence &) const = default;
 };

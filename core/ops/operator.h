@@ -42,7 +42,7 @@ struct TypeList
 // clang-format off
 using Operators = TypeList<
     Opaque, ControlFlow,
-    Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Embedding, Rnn,
+    Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Embedding,
     BatchNorm, LayerNormalization, GroupNorm, InstanceNorm, LpNormalization, Lrn,
     Pool, AdaptiveAveragePool, Upsample, Resize, Crop, RoiPool, BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou,
     Unary, Activation, LeakyRelu, Binary, ScalarBinary, Clip, HardSigmoid, SmoothL1, Join, Where, Dropout, Cast, MultiCast,

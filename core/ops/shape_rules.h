@@ -17,7 +17,6 @@ Result<void> infer(const MatMul &, ShapeSlots &);
 Result<void> infer(const Gemm &, ShapeSlots &);
 Result<void> infer(const AttentionProduct &, ShapeSlots &);
 Result<void> infer(const Embedding &, ShapeSlots &);
-Result<void> infer(const Rnn &, ShapeSlots &);
 
 Result<void> infer(const BatchNorm &, ShapeSlots &);
 Result<void> infer(const LayerNormalization &, ShapeSlots &);

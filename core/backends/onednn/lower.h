@@ -28,7 +28,6 @@ Result<void> lowerRowAttention(Emitter &emitter, const plan::PlanNode &node,
                                const ops::RowAttention &attention);
 /// By a kernel of our own (lower_recurrence.cpp).
 Result<void> lowerRecurrence(Emitter &emitter, const plan::PlanNode &node, const ops::Recurrence &op);
-Result<void> lowerRnn(Emitter &emitter, const plan::PlanNode &node, const ops::Rnn &op);
 Result<void> lowerReduce(Emitter &emitter, const plan::PlanNode &node, const ops::Reduce &reduce);
 Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm);
 Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax);

@@ -37,7 +37,6 @@ template <class Real> Result<void> compute(const ops::Sort &, const Arrays<Real>
 template <class Real> Result<void> compute(const ops::ArgSort &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Pool &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::AdaptiveAveragePool &, const Arrays<Real> &);
-template <class Real> Result<void> compute(const ops::Rnn &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Reduce &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Moments &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::ArgReduce &, const Arrays<Real> &);

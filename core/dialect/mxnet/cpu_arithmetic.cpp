@@ -29,7 +29,7 @@ bool isRefusedInBfloat16(const ops::Operator &op)
         return activation->kind == ops::UnaryKind::Softsign;
     if (const auto *pool = op.getIf<ops::Pool>())
         return pool->kind == ops::Pool::Kind::Sum || pool->kind == ops::Pool::Kind::Lp;
-    return isOneOf<ops::AttentionProduct, ops::MatMul, ops::Gemm, ops::Rnn, ops::LayerNormalization,
+    return isOneOf<ops::AttentionProduct, ops::MatMul, ops::Gemm, ops::Recurrence, ops::LayerNormalization,
                    ops::GroupNorm, ops::InstanceNorm, ops::LpNormalization, ops::HardSigmoid, ops::Pad,
                    ops::Upsample, ops::Crop, ops::BoxPrior, ops::SoftmaxActivation, ops::Dropout,
                    ops::Transpose>(op);

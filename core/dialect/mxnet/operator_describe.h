@@ -19,7 +19,7 @@ void describe(OperatorFields &, ops::MatMul &);
 void describe(OperatorFields &, ops::Gemm &);
 void describe(OperatorFields &, ops::AttentionProduct &);
 void describe(OperatorFields &, ops::Embedding &);
-void describe(OperatorFields &, ops::Rnn &);
+void describe(OperatorFields &, ops::Recurrence &);
 
 void describe(OperatorFields &, ops::BatchNorm &);
 void describe(OperatorFields &, ops::LayerNormalization &);

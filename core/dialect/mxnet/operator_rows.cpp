@@ -181,7 +181,7 @@ std::vector<OperatorRow> layerRows()
     {"_contrib_interleaved_matmul_encdec_valatt", AttentionProduct{AttentionProduct::Kind::CrossValues}},
     {"Embedding", Embedding{}},
     {"_contrib_SparseEmbedding", Embedding{}},
-    {"RNN", Rnn{}},
+    {"RNN", Recurrence{.stack = Recurrence::Stack{}}},
     {"BatchNorm", BatchNorm{}},
     {"BatchNorm_v1", BatchNorm{}},
     {"_contrib_SyncBatchNorm", BatchNorm{}},
@@ -460,6 +460,7 @@ auto named(const Unary &op) { return op.kind; }
 auto named(const Binary &op) { return std::tuple(op.kind, op.broadcast); }
 auto named(const ScalarBinary &op) { return std::tuple(op.kind, op.reversed); }
 auto named(const Cast &op) { return op.floatsOnly; }
+auto named(const Recurrence &op) { return op.stack.has_value(); }
 auto named(const Moments &op) { return op.atLeastRank1; }
 auto named(const ArgReduce &op) { return std::tuple(op.smallest, op.perRow, op.atLeastRank1, op.last); }
 auto named(const Softmax &op) { return std::tuple(op.kind, op.flattened); }

@@ -101,45 +101,6 @@ Result<void> infer(const FrameFourier &op, ShapeSlots &slots)
         0, {Dim::of(data[0]), slack / op.step + 1, Dim(op.onesided ? op.length / 2 + 1 : op.length), Dim(2)});
 }
 
-Result<void> infer(const Recurrence &op, ShapeSlots &slots)
-{
-    HALFTONE_CHECK(needAtLeast("hidden size", op.hiddenSize, 1));
-    HALFTONE_CHECK(slots.needRank(0, 3));
-    const std::vector<Dim> data = dimsOr(slots.input(0), 3);
-    const Dim steps = data[op.batchFirst ? 1 : 0];
-    const Dim batch = data[op.batchFirst ? 0 : 1];
-    const Dim directions = op.directions();
-    const Dim hidden = op.hiddenSize;
-    const Dim gates = Dim(op.gates()) * hidden;
-    HALFTONE_CHECK(op.hasCodes ? slots.setInput(1, {directions, data[2], gates})
-                               : slots.setInput(1, {directions, gates, data[2]}));
-    HALFTONE_CHECK(op.hasCodes ? slots.setInput(2, {directions, hidden, gates})
-                               : slots.setInput(2, {directions, gates, hidden}));
-    const std::vector<Dim> state = op.batchFirst ? std::vector<Dim>{batch, directions, hidden}
-                                                 : std::vector<Dim>{directions, batch, hidden};
-    std::size_t next = 3;
-    if (op.hasBias)
-        HALFTONE_CHECK(slots.setInput(next++, {directions, gates * 2}));
-    if (op.hasLengths)
-        HALFTONE_CHECK(slots.setInput(next++, {batch}));
-    if (op.hasHidden)
-        HALFTONE_CHECK(slots.setInput(next++, state));
-    if (op.hasCell)
-        HALFTONE_CHECK(slots.setInput(next++, state));
-    if (op.hasPeepholes)
-        HALFTONE_CHECK(slots.setInput(next++, {directions, hidden * 3}));
-    for (const std::size_t end = next + 4; op.hasCodes && next < end; ++next)
-        if (const tensor::Shape &scales = slots.input(next); scales.hasRank())
-            HALFTONE_CHECK(slots.setInput(next,
-                                          scales.rank() == 2 ? std::vector<Dim>{directions, gates}
-                                                             : std::vector<Dim>{directions}));
-    HALFTONE_CHECK(slots.setOutput(0,
-                                   op.batchFirst ? std::vector<Dim>{batch, steps, directions, hidden}
-                                                 : std::vector<Dim>{steps, directions, batch, hidden}));
-    HALFTONE_CHECK(slots.setOutput(1, state));
-    return slots.setOutput(2, state);
-}
-
 Result<void> infer(const Attention &op, ShapeSlots &slots)
 {
     for (std::size_t i = 0; i < 3; ++i)

@@ -274,7 +274,7 @@ void TestDescriptions::tellsUnits()
     QVERIFY(unitOf(ops::Conv{}) == Unit::Conv);
     QVERIFY(unitOf(ops::Deconv{}) == Unit::Conv);
     QVERIFY(unitOf(ops::Gemm{}) == Unit::Gemm);
-    QVERIFY(unitOf(ops::Rnn{}) == Unit::Gemm);
+    QVERIFY(unitOf(ops::Recurrence{}) == Unit::Gemm);
     QVERIFY(unitOf(ops::Attention{}) == Unit::Gemm);
     QVERIFY(unitOf(ops::Activation{}) == Unit::Elementwise);
     QVERIFY(unitOf(ops::Binary{ops::BinaryKind::Greater}) == Unit::Elementwise);
