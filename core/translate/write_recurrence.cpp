@@ -193,7 +193,7 @@ Result<std::size_t> featuresOf(NodeWriter &to, const ops::Recurrence &op, std::s
     return features;
 }
 
-Result<void> writeStack(NodeWriter &to, const ops::Recurrence &op)
+Result<void> writeRecurrence(NodeWriter &to, const ops::Recurrence &op)
 {
     HALFTONE_CHECK(checkStack(to, op));
     const tensor::Tensor *const held = to.wideParameter(1);
@@ -228,7 +228,7 @@ Result<void> writeStack(NodeWriter &to, const ops::Recurrence &op)
 
 std::span<const WriterRow> recurrenceWriters()
 {
-    static constexpr std::array kRows{writes<ops::Recurrence, writeStack>()};
+    static constexpr std::array kRows{writes<ops::Recurrence, writeRecurrence>()};
     return kRows;
 }
 
