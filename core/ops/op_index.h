@@ -16,14 +16,6 @@ struct IndexCopy
     bool operator==(const IndexCopy &) const = default;
 };
 
-/// The slices along an axis at which the mask (input 1) is not 0; how many is known when it runs.
-struct BooleanMask
-{
-    std::int64_t axis = 0;
-
-    bool operator==(const BooleanMask &) const = default;
-};
-
 /// Input 0 with a slice replaced: by input 1, or by a number.
 struct SliceAssign
 {

@@ -64,11 +64,12 @@ struct CacheUpdate
     bool operator==(const CacheUpdate &) const = default;
 };
 
-/// The slices along an axis, or the elements of all, at which the condition holds; beyond its end it does not. How many is
-/// known when it runs. Inputs: data, condition (vector).
+/// The slices along an axis, or the elements of all, at which the condition holds, that is, is not 0; beyond its end it does not. How
+/// many is known when it runs. Inputs: data, condition (vector).
 struct Compress
 {
     std::optional<std::int64_t> axis{};
+    bool needsAll = false; ///< the condition has a value for each of them
 
     bool operator==(const Compress &) const = default;
 };

@@ -54,7 +54,7 @@ using Operators = TypeList<
     BoxDecode, BoxEncode, BoxMatch, Proposal, PositionPool, RotatedRoiAlign, DeformableConv, Unfold, Col2Im, Correlation, SamplingGrid,
     SpatialTransformer, Picture,
     LinearAlgebra, ColumnKronecker,
-    IndexCopy, BooleanMask, SliceAssign, ScatterAssign, IndexArray, Diagonal, FlatIndex, Histogram, CumulativeSum, EyeLike, Linspace,
+    IndexCopy, SliceAssign, ScatterAssign, IndexArray, Diagonal, FlatIndex, Histogram, CumulativeSum, EyeLike, Linspace,
     Quadratic, AllFinite,
     CtcLoss, SvmOutput, SparsityPenalty,
     Random, RandomSample, Multinomial, Density, Shuffle,

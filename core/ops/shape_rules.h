@@ -113,7 +113,6 @@ Result<void> infer(const LinearAlgebra &, ShapeSlots &);
 Result<void> infer(const ColumnKronecker &, ShapeSlots &);
 
 Result<void> infer(const IndexCopy &, ShapeSlots &);
-Result<void> infer(const BooleanMask &, ShapeSlots &);
 Result<void> infer(const SliceAssign &, ShapeSlots &);
 Result<void> infer(const ScatterAssign &, ShapeSlots &);
 Result<void> infer(const IndexArray &, ShapeSlots &);

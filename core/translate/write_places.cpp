@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace halftone::translate {
 namespace {
@@ -53,6 +54,15 @@ Result<void> writeGatherND(NodeWriter &to, const ops::GatherND &)
     axes.push_back(0);
     const Value places = to.cast(to.in(1), to.type(1), DType::I64);
     to.set(to.add("GatherND", {to.in(), to.add("Transpose", {places}, {{"perm", text(axes)}})}));
+    return {};
+}
+
+Result<void> writeCompress(NodeWriter &to, const ops::Compress &op)
+{
+    graph::Attributes attributes;
+    if (op.axis)
+        attributes.set("axis", text(*op.axis));
+    to.set(to.add("Compress", {to.in(), to.cast(to.in(1), to.type(1), DType::Bool)}, std::move(attributes)));
     return {};
 }
 
@@ -119,7 +129,7 @@ std::span<const WriterRow> placeWriters()
         writes<ops::Take, writeTake>(),         writes<ops::Pick, writePick>(),
         writes<ops::GatherND, writeGatherND>(), writes<ops::OneHot, writeOneHot>(),
         writes<ops::ShapeOf, writeShapeOf>(),   writes<ops::Fill, writeFill>(),
-        writes<ops::Range, writeRange>(),
+        writes<ops::Range, writeRange>(),       writes<ops::Compress, writeCompress>(),
     };
     return kRows;
 }

@@ -147,7 +147,6 @@ Result<void> move(const ops::FlatIndex &, const RawArrays &);
 Result<void> move(const ops::Diagonal &, const RawArrays &);
 Result<void> move(const ops::SliceAssign &, const RawArrays &);
 Result<void> move(const ops::ScatterAssign &, const RawArrays &);
-Result<void> move(const ops::BooleanMask &, const RawArrays &);
 Result<void> move(const ops::Shuffle &, const RawArrays &);
 Result<void> move(const ops::SvmOutput &, const RawArrays &);
 Result<void> move(const ops::SparsityPenalty &, const RawArrays &);

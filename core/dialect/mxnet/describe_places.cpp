@@ -4,9 +4,13 @@ namespace halftone::dialect::mxnet {
 
 void describe(OperatorFields &, ops::IndexCopy &) { }
 
-void describe(OperatorFields &f, ops::BooleanMask &op)
+void describe(OperatorFields &f, ops::Compress &op)
 {
-    f.integer("axis", op.axis);
+    if (!f.isReading() && !op.axis)
+        return f.fail("axis", "none", "one");
+    std::int64_t axis = op.axis.value_or(0);
+    f.integer("axis", axis);
+    op.axis = axis;
 }
 
 void describe(OperatorFields &f, ops::SliceAssign &op)

@@ -120,7 +120,7 @@ void describe(OperatorFields &, ops::ColumnKronecker &);
 void describe(OperatorFields &, ops::DFT &);
 
 void describe(OperatorFields &, ops::IndexCopy &);
-void describe(OperatorFields &, ops::BooleanMask &);
+void describe(OperatorFields &, ops::Compress &);
 void describe(OperatorFields &, ops::SliceAssign &);
 void describe(OperatorFields &, ops::ScatterAssign &);
 void describe(OperatorFields &, ops::IndexArray &);

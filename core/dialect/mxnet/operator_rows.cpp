@@ -352,7 +352,7 @@ std::vector<OperatorRow> placeRows()
 {
     return {
     {"_contrib_index_copy", IndexCopy{}},
-    {"_contrib_boolean_mask", BooleanMask{}},
+    {"_contrib_boolean_mask", Compress{.needsAll = true}},
     {"_slice_assign", SliceAssign{}},
     {"_slice_assign_scalar", SliceAssign{.isScalar = true}},
     {"_scatter_set_nd", ScatterAssign{}},
@@ -460,6 +460,7 @@ auto named(const Unary &op) { return op.kind; }
 auto named(const Binary &op) { return std::tuple(op.kind, op.broadcast); }
 auto named(const ScalarBinary &op) { return std::tuple(op.kind, op.reversed); }
 auto named(const Cast &op) { return op.floatsOnly; }
+auto named(const Compress &op) { return op.needsAll; }
 auto named(const Recurrence &op) { return op.stack.has_value(); }
 auto named(const Moments &op) { return op.atLeastRank1; }
 auto named(const ArgReduce &op) { return std::tuple(op.smallest, op.perRow, op.atLeastRank1, op.last); }

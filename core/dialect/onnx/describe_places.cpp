@@ -112,7 +112,7 @@ Operator tensorScatter(NodeReader &in)
 
 Operator compress(NodeReader &in)
 {
-    return ops::Compress{in.optionalInteger("axis")};
+    return ops::Compress{.axis = in.optionalInteger("axis")};
 }
 
 Operator nonZero(NodeReader &)
