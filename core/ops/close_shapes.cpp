@@ -58,7 +58,7 @@ void closeShapes(const Operator &op, std::span<const Tensor> inputs, std::span<S
         return;
     if (const auto *compress = op.getIf<Compress>())
         setExtent(outputs[0], compress->axis.value_or(0), nonZeros(inputs[1]));
-    if (const auto *boxes = op.getIf<BoxSelection>(); boxes && inputs[1].shape().rank() == 3)
+    if (const auto *boxes = op.getIf<NonMaxSuppression>(); boxes && inputs[1].shape().rank() == 3)
         setExtent(outputs[0], 0,
                   static_cast<std::int64_t>(selectBoxes(*boxes, valuesOf<float>(inputs[0]),
                                                         valuesOf<float>(inputs[1]), inputs[1].shape())

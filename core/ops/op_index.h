@@ -72,7 +72,7 @@ struct Histogram
 };
 
 /// Running sum along an axis; without axis, of all elements as a vector.
-struct CumulativeSum
+struct CumSum
 {
     bool product = false; ///< instead of the sum
     bool exclusive = false; ///< without the element itself
@@ -80,7 +80,7 @@ struct CumulativeSum
     std::optional<std::int64_t> axis{};
     DType dtype = DType::Unknown; ///< Unknown: as data
 
-    bool operator==(const CumulativeSum &) const = default;
+    bool operator==(const CumSum &) const = default;
 };
 
 /// Ones on a diagonal of a matrix of the input's shape, or, without inputs, of a written one.

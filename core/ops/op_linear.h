@@ -25,7 +25,7 @@ struct Conv
 
 /// Transposed convolution. Inputs: data, weight[, bias]; weight is (inputs, outputs / groups, kernel…), or
 /// with the channels last.
-struct Deconv
+struct ConvTranspose
 {
     Dims kernel{};
     Dims stride{}; ///< empty: all 1
@@ -38,7 +38,7 @@ struct Deconv
     bool hasBias = false;
     Layout layout = Layout::ChannelsFirst;
 
-    bool operator==(const Deconv &) const = default;
+    bool operator==(const ConvTranspose &) const = default;
 };
 
 /// data × weightᵀ + bias. Inputs: data, weight (units, features)[, bias (units)].

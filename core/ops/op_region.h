@@ -86,7 +86,7 @@ struct RotatedRoiAlign
 
 /// A convolution whose taps are moved by learnt offsets. Inputs: data, offsets (N, 2 · taps · offset groups, output's
 /// extents), [modulation (N, taps · offset groups, output's extents)], weight[, bias].
-struct DeformableConv
+struct DeformConv
 {
     Conv conv{};
     std::int64_t offsetGroups = 1;
@@ -101,7 +101,7 @@ struct DeformableConv
     std::size_t bias() const { return weightSecond ? 3 : weight() + 1; }
     std::size_t modulation() const { return !weightSecond ? 2 : conv.hasBias ? 4 : 3; }
 
-    bool operator==(const DeformableConv &) const = default;
+    bool operator==(const DeformConv &) const = default;
 };
 
 /// The windows of a convolution as columns, (N, C · taps, places).

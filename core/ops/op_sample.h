@@ -10,7 +10,7 @@
 namespace halftone::ops {
 
 /// Resizing of any axes, one after the other.
-struct Resample
+struct Resize
 {
     enum class Mode : std::uint8_t { Nearest, Linear, Cubic } mode = Mode::Nearest;
     /// Where in the input the place x of the output lies.
@@ -36,7 +36,7 @@ struct Resample
     double outside = 0; ///< Places::Region: the value beyond the input
     bool antialias = false;
 
-    bool operator==(const Resample &) const = default;
+    bool operator==(const Resize &) const = default;
 };
 
 /// Sampling at places within -1 and 1 of each spatial axis. Inputs: data (N, C, D…), grid (N, D'…, axes), the last axis
@@ -65,7 +65,7 @@ struct AffineGrid
 
 /// Pooling of regions at points between elements. Inputs: data (N, C, H, W), regions (R, 4) as x1, y1, x2, y2, the batch of
 /// each (R).
-struct RegionAlign
+struct RoiAlign
 {
     bool maximum = false; ///< of the four weighted neighbours of all points; otherwise their mean
     std::int64_t height = 1;
@@ -74,7 +74,7 @@ struct RegionAlign
     double spatialScale = 1;
     bool halfPixel = true;
 
-    bool operator==(const RegionAlign &) const = default;
+    bool operator==(const RoiAlign &) const = default;
 };
 
 /// Elements put back to where a maximum pooling took them from. Inputs: data, places[, output shape (in `shape`)].
@@ -90,7 +90,7 @@ struct MaxUnpool
 
 /// Non-maximum suppression of each class of each picture. Inputs: boxes (N, boxes, 4), scores (N, classes, boxes), and the
 /// numbers below. Output: (selected, 3) of batch, class and box; how many is known when it runs.
-struct BoxSelection
+struct NonMaxSuppression
 {
     bool centred
         = false; ///< boxes are (x, y, width, height) of their middle, otherwise two corners (y, x, y, x)
@@ -98,7 +98,7 @@ struct BoxSelection
     double overlapThreshold = 0;
     std::optional<double> scoreThreshold{};
 
-    bool operator==(const BoxSelection &) const = default;
+    bool operator==(const NonMaxSuppression &) const = default;
 };
 
 } // namespace halftone::ops

@@ -27,14 +27,14 @@ struct DFT
 
 /// Spectra of overlapping frames. Inputs: signal (N, T, 1 or 2)[, frame step][, window][, frame length]. Output: (N,
 /// frames, bins, 2).
-struct FrameFourier
+struct STFT
 {
     std::int64_t step = 1;
     std::int64_t length = 0; ///< of a frame
     bool onesided = true;
     std::optional<std::size_t> windowInput{};
 
-    bool operator==(const FrameFourier &) const = default;
+    bool operator==(const STFT &) const = default;
 };
 
 /// One recurrent layer. Inputs: data (T, N, features), weights (directions, gates · hidden, features), recurrent weights

@@ -42,30 +42,30 @@ struct TypeList
 // clang-format off
 using Operators = TypeList<
     Opaque, ControlFlow,
-    Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Embedding,
-    BatchNorm, LayerNormalization, GroupNorm, InstanceNorm, LpNormalization, Lrn,
-    Pool, AdaptiveAveragePool, Upsample, Resize, Crop, RoiPool, BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou,
+    Conv, ConvTranspose, FullyConnected, MatMul, Gemm, AttentionProduct, Embedding,
+    BatchNormalization, LayerNormalization, GroupNormalization, InstanceNormalization, LpNormalization, LRN,
+    Pool, AdaptiveAveragePool, Upsample, BilinearResize, Crop, RoiPool, BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou,
     Unary, Activation, LeakyRelu, Binary, ScalarBinary, Clip, HardSigmoid, SmoothL1, Join, Where, Dropout, Cast, MultiCast,
     Reduce, Moments, ArgReduce, Softmax, SoftmaxActivation, SoftmaxOutput, RegressionOutput, LossOutput, SoftmaxCrossEntropy,
     TopK, Sort, ArgSort,
     Concat, Stack, Split, Reshape, Flatten, Unsqueeze, Squeeze, Transpose, SwapAxes, Slice, SliceLike, Pad, Tile, Repeat,
-    Reverse, Expand, BroadcastAxes, BroadcastLike, ReshapeLike, DepthToSpace, SpaceToDepth, Take, GatherND, ScatterNd, Pick,
+    Reverse, Expand, BroadcastAxes, BroadcastLike, ReshapeLike, DepthToSpace, SpaceToDepth, Gather, GatherND, ScatterIntoZeros, Pick,
     BatchTake, OneHot, Sequence, ShapeOf, Fill, Range, RangeLike,
-    BoxDecode, BoxEncode, BoxMatch, Proposal, PositionPool, RotatedRoiAlign, DeformableConv, Unfold, Col2Im, Correlation, SamplingGrid,
+    BoxDecode, BoxEncode, BoxMatch, Proposal, PositionPool, RotatedRoiAlign, DeformConv, Unfold, Col2Im, Correlation, SamplingGrid,
     SpatialTransformer, Picture,
     LinearAlgebra, ColumnKronecker,
-    IndexCopy, SliceAssign, ScatterAssign, IndexArray, Diagonal, FlatIndex, Histogram, CumulativeSum, EyeLike, Linspace,
+    IndexCopy, SliceAssign, ScatterAssign, IndexArray, Diagonal, FlatIndex, Histogram, CumSum, EyeLike, Linspace,
     Quadratic, AllFinite,
     CtcLoss, SvmOutput, SparsityPenalty,
     Random, RandomSample, Multinomial, Density, Shuffle,
-    Curve, IsInfinite, ClipBetween, BatchNormTraining, MeanVarianceNorm,
-    GatherElements, ScatterElements, ScatterTuples, CacheUpdate, Compress, NonZero, TensorList, Triangle,
-    CenterCropPad, Resample, GridSample, AffineGrid, RegionAlign, MaxUnpool, BoxSelection, DFT, FrameFourier,
-    Recurrence, Attention, RotaryEmbedding, Einsum, CodeLinear, DecodeLinear, CodeDynamically, CodedConv, CodedMatMul,
+    Curve, IsInf, ClipBetween, BatchNormTraining, MeanVarianceNormalization,
+    GatherElements, ScatterElements, ScatterND, TensorScatter, Compress, NonZero, TensorList, Trilu,
+    CenterCropPad, Resize, GridSample, AffineGrid, RoiAlign, MaxUnpool, NonMaxSuppression, DFT, STFT,
+    Recurrence, Attention, RotaryEmbedding, Einsum, QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, CodedConv, CodedMatMul,
     Quantize, Requantize, Dequantize, BatchNormRelu,
-    Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
+    Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNormalization>, Quantized<Concat>,
     Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct, CodedChain, CodedSums, CodedAverage,
-    CodedMultiply, RowAttention, TreeEnsemble, SupportVectors, GramCounts>;
+    CodedMultiply, RowAttention, TreeEnsemble, SupportVectors, TfIdfVectorizer>;
 // clang-format on
 
 template <class T, class... Ts>

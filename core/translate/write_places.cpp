@@ -25,7 +25,7 @@ Result<Value> indicesBelow(NodeWriter &to, std::size_t input, std::int64_t axis,
     return to.add("Clip", {places, to.integer("first", 0), to.integer("last", extent - 1)});
 }
 
-Result<void> writeTake(NodeWriter &to, const ops::Take &op)
+Result<void> writeGather(NodeWriter &to, const ops::Gather &op)
 {
     HALFTONE_TRY(const Value places, indicesBelow(to, 1, op.axis, op.mode));
     to.set(to.add("Gather", {to.in(), places}, {{"axis", text(op.axis)}}));
@@ -126,7 +126,7 @@ Result<void> writeRange(NodeWriter &to, const ops::Range &op)
 std::span<const WriterRow> placeWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::Take, writeTake>(),         writes<ops::Pick, writePick>(),
+        writes<ops::Gather, writeGather>(),     writes<ops::Pick, writePick>(),
         writes<ops::GatherND, writeGatherND>(), writes<ops::OneHot, writeOneHot>(),
         writes<ops::ShapeOf, writeShapeOf>(),   writes<ops::Fill, writeFill>(),
         writes<ops::Range, writeRange>(),       writes<ops::Compress, writeCompress>(),

@@ -57,7 +57,7 @@ Result<void> move(const ops::Embedding &, const RawArrays &arrays)
     return takeLines(arrays, 1, view, where);
 }
 
-Result<void> move(const ops::Take &op, const RawArrays &arrays)
+Result<void> move(const ops::Gather &op, const RawArrays &arrays)
 {
     std::vector<std::int64_t> where = indices(arrays, 1);
     const AxisView view(arrays.inDims(0), fromFront(op.axis, arrays.inDims(0).size()));
@@ -65,7 +65,7 @@ Result<void> move(const ops::Take &op, const RawArrays &arrays)
     return takeLines(arrays, 0, view, where);
 }
 
-Result<void> move(const ops::ScatterNd &, const RawArrays &arrays)
+Result<void> move(const ops::ScatterIntoZeros &, const RawArrays &arrays)
 {
     const DimSpan out = arrays.outDims(0);
     if (arrays.inDims(1).empty() || arrays.inDims(1)[0] > static_cast<std::int64_t>(out.size()))

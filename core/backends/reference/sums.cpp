@@ -35,7 +35,7 @@ Result<void> compute(const ops::AllFinite &, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::CumulativeSum &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::CumSum &op, const Arrays<Real> &arrays)
 {
     const std::int64_t all = static_cast<std::int64_t>(arrays.inCount(0));
     const DimSpan dims = op.axis ? arrays.inDims(0) : DimSpan(&all, 1);
@@ -120,7 +120,7 @@ Result<void> compute(const ops::ColumnKronecker &, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(Quadratic)
 HALFTONE_BOTH(AllFinite)
-HALFTONE_BOTH(CumulativeSum)
+HALFTONE_BOTH(CumSum)
 HALFTONE_BOTH(Histogram)
 HALFTONE_BOTH(BatchNormRelu)
 HALFTONE_BOTH(ColumnKronecker)

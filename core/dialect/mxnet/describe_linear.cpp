@@ -56,7 +56,7 @@ void describe(OperatorFields &f, ops::Conv &op)
     describeLayout(f, op.layout, op.kernel.size());
 }
 
-void describe(OperatorFields &f, ops::Deconv &op)
+void describe(OperatorFields &f, ops::ConvTranspose &op)
 {
     f.tuple("kernel", op.kernel);
     f.tuple("stride", op.stride);

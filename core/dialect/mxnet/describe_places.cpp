@@ -49,7 +49,7 @@ void describe(OperatorFields &f, ops::Histogram &op)
         f.realTuple("range", op.range);
 }
 
-void describe(OperatorFields &f, ops::CumulativeSum &op)
+void describe(OperatorFields &f, ops::CumSum &op)
 {
     f.optionalInteger("axis", op.axis);
     f.dtype("dtype", op.dtype);

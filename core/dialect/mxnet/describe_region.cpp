@@ -61,7 +61,7 @@ void describe(OperatorFields &f, ops::RotatedRoiAlign &op)
     f.integer("sampling_ratio", op.sampleRatio);
 }
 
-void describe(OperatorFields &f, ops::DeformableConv &op)
+void describe(OperatorFields &f, ops::DeformConv &op)
 {
     describe(f, op.conv);
     f.integer("num_deformable_group", op.offsetGroups);

@@ -169,7 +169,7 @@ std::vector<OperatorRow> layerRows()
     return {
     {"Convolution", Conv{}},
     {"Convolution_v1", Conv{}},
-    {"Deconvolution", Deconv{}},
+    {"Deconvolution", ConvTranspose{}},
     {"FullyConnected", FullyConnected{}},
     {"dot", MatMul{MatMul::Form::Dot}},
     {"batch_dot", MatMul{MatMul::Form::Batched}},
@@ -182,19 +182,19 @@ std::vector<OperatorRow> layerRows()
     {"Embedding", Embedding{}},
     {"_contrib_SparseEmbedding", Embedding{}},
     {"RNN", Recurrence{.stack = Recurrence::Stack{}}},
-    {"BatchNorm", BatchNorm{}},
-    {"BatchNorm_v1", BatchNorm{}},
-    {"_contrib_SyncBatchNorm", BatchNorm{}},
+    {"BatchNorm", BatchNormalization{}},
+    {"BatchNorm_v1", BatchNormalization{}},
+    {"_contrib_SyncBatchNorm", BatchNormalization{}},
     {"LayerNorm", LayerNormalization{.oneAxis = true}},
-    {"GroupNorm", GroupNorm{}},
-    {"InstanceNorm", InstanceNorm{}},
+    {"GroupNorm", GroupNormalization{}},
+    {"InstanceNorm", InstanceNormalization{}},
     {"L2Normalization", LpNormalization{.toEnd = true, .epsilon = 1e-10}},
-    {"LRN", Lrn{}},
+    {"LRN", LRN{}},
     {"Pooling", Pool{}},
     {"Pooling_v1", Pool{.padsZeros = true}},
     {"_contrib_AdaptiveAvgPooling2D", AdaptiveAveragePool{}},
     {"UpSampling", Upsample{}},
-    {"_contrib_BilinearResize2D", Resize{}},
+    {"_contrib_BilinearResize2D", BilinearResize{}},
     {"Crop", Crop{}},
     {"ROIPooling", RoiPool{RoiPool::Kind::Max}},
     {"_contrib_ROIAlign", RoiPool{RoiPool::Kind::Align}},
@@ -272,9 +272,9 @@ std::vector<OperatorRow> movementRows()
     {"reshape_like", ReshapeLike{}},
     {"depth_to_space", DepthToSpace{}},
     {"space_to_depth", SpaceToDepth{}},
-    {"take", Take{}},
+    {"take", Gather{}},
     {"gather_nd", GatherND{.byRows = true}},
-    {"scatter_nd", ScatterNd{}},
+    {"scatter_nd", ScatterIntoZeros{}},
     {"pick", Pick{}},
     {"batch_take", BatchTake{}},
     {"one_hot", OneHot{}},
@@ -301,8 +301,8 @@ std::vector<OperatorRow> regionRows()
     {"_contrib_PSROIPooling", PositionPool{}},
     {"_contrib_DeformablePSROIPooling", PositionPool{.deformable = true}},
     {"_contrib_RROIAlign", RotatedRoiAlign{}},
-    {"_contrib_DeformableConvolution", DeformableConv{}},
-    {"_contrib_ModulatedDeformableConvolution", DeformableConv{.modulated = true}},
+    {"_contrib_DeformableConvolution", DeformConv{}},
+    {"_contrib_ModulatedDeformableConvolution", DeformConv{.modulated = true}},
     {"im2col", Unfold{}},
     {"col2im", Col2Im{}},
     {"Correlation", Correlation{}},
@@ -361,7 +361,7 @@ std::vector<OperatorRow> placeRows()
     {"_ravel_multi_index", FlatIndex{}},
     {"_unravel_index", FlatIndex{.unravel = true}},
     {"_histogram", Histogram{}},
-    {"_np_cumsum", CumulativeSum{}},
+    {"_np_cumsum", CumSum{}},
     {"_eye", EyeLike{.hasInput = false}},
     {"_linspace", Linspace{}},
     {"_contrib_quadratic", Quadratic{}},
@@ -423,7 +423,7 @@ std::vector<OperatorRow> quantizedRows()
     {"_contrib_quantized_fully_connected", Quantized<FullyConnected>{}},
     {"_contrib_quantized_pooling", Quantized<Pool>{}},
     {"_contrib_quantized_act", Quantized<Activation>{}},
-    {"_contrib_quantized_batch_norm", Quantized<BatchNorm>{}},
+    {"_contrib_quantized_batch_norm", Quantized<BatchNormalization>{}},
     {"_contrib_quantized_concat", Quantized<Concat>{}},
     {"_contrib_quantized_flatten", Quantized<Flatten>{}},
     {"_contrib_quantized_elemwise_add", Quantized<Binary>{Binary{BinaryKind::Add}}},
@@ -471,8 +471,8 @@ auto named(const Join &op) { return std::tuple(op.kind, op.broadcast); }
 auto named(const LayerNormalization &op) { return op.oneAxis; }
 auto named(const LpNormalization &op) { return op.epsilon.has_value(); }
 auto named(const Where &op) { return op.broadcast; }
-auto named(const GroupNorm &op) { return op.perChannel; }
-auto named(const CumulativeSum &op) { return std::tuple(op.product, op.exclusive, op.reverse); }
+auto named(const GroupNormalization &op) { return op.perChannel; }
+auto named(const CumSum &op) { return std::tuple(op.product, op.exclusive, op.reverse); }
 auto named(const Slice &op) { return std::tuple(op.isInside, op.isInside || !op.axes); }
 auto named(const Expand &op) { return op.keepsRank; }
 auto named(const GatherND &op) { return op.byRows; }
@@ -491,7 +491,7 @@ auto named(const Fill &op) { return op.kind; }
 auto named(const Pool &op) { return std::tuple(op.padsZeros, op.dilate, op.windowsBeginInside, op.absolute, op.indicesByColumn); }
 auto named(const Proposal &op) { return op.perPicture; }
 auto named(const PositionPool &op) { return op.deformable; }
-auto named(const DeformableConv &op) { return std::tuple(op.modulated, op.weightSecond); }
+auto named(const DeformConv &op) { return std::tuple(op.modulated, op.weightSecond); }
 auto named(const Picture &op) { return op.kind; }
 auto named(const LinearAlgebra &op) { return op.kind; }
 auto named(const GridSample &op) { return std::tuple(op.mode, op.outside, op.alignCorners, op.axesFirst, op.spreadsNaN); }

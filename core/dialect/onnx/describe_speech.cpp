@@ -175,7 +175,7 @@ Operator dft(NodeReader &in)
 
 Operator stft(NodeReader &in)
 {
-    ops::FrameFourier op;
+    ops::STFT op;
     op.step = in.optionalIntegerAt(1).value_or(1);
     op.onesided = in.boolean("onesided", true);
     op.windowInput = in.position(2);

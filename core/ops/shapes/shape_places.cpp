@@ -120,7 +120,7 @@ Result<void> infer(const Histogram &op, ShapeSlots &slots)
     return slots.setOutput(1, {bounds});
 }
 
-Result<void> infer(const CumulativeSum &op, ShapeSlots &slots)
+Result<void> infer(const CumSum &op, ShapeSlots &slots)
 {
     if (!slots.input(0).hasRank())
         return {};

@@ -7,7 +7,7 @@
 
 namespace halftone::ops {
 
-Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tensor::Shape &data)
+Result<std::vector<ResampledAxis>> resampledAxes(const Resize &op, const tensor::Shape &data)
 {
     const std::size_t rank = data.rank();
     Dims axes = op.axes.value_or(Dims{});
@@ -18,7 +18,7 @@ Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tenso
         return badAttribute(scaled ? "scales" : "sizes",
                             std::to_string(scaled ? op.scales.size() : op.sizes.size()) + " values",
                             std::to_string(axes.size()) + ", one for each axis");
-    if (op.places == Resample::Places::Region && op.region.size() != 2 * axes.size())
+    if (op.places == Resize::Places::Region && op.region.size() != 2 * axes.size())
         return badAttribute("region", std::to_string(op.region.size()) + " values",
                             std::to_string(2 * axes.size()));
     HALFTONE_CHECK(resolveAxes(axes, rank));
@@ -32,15 +32,15 @@ Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tenso
             scaled ? static_cast<double>(std::floor(static_cast<float>(extent) * static_cast<float>(scale)))
                    : static_cast<double>(op.sizes[i]),
             0, 1};
-        if (op.places == Resample::Places::Region) {
+        if (op.places == Resize::Places::Region) {
             one.begin = op.region[i];
             one.end = op.region[axes.size() + i];
         }
         result.push_back(one);
     }
-    if (!scaled && op.proportions != Resample::Proportions::Change && !result.empty()) {
+    if (!scaled && op.proportions != Resize::Proportions::Change && !result.empty()) {
         const auto byScale = [](const ResampledAxis &a, const ResampledAxis &b) { return a.scale < b.scale; };
-        const double common = op.proportions == Resample::Proportions::KeepWithin
+        const double common = op.proportions == Resize::Proportions::KeepWithin
             ? std::ranges::min_element(result, byScale)->scale
             : std::ranges::max_element(result, byScale)->scale;
         for (ResampledAxis &one : result) {
@@ -56,7 +56,7 @@ Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tenso
     return result;
 }
 
-Result<void> infer(const Resample &op, ShapeSlots &slots)
+Result<void> infer(const Resize &op, ShapeSlots &slots)
 {
     const tensor::Shape &data = slots.input(0);
     if (!data.hasRank())
@@ -116,7 +116,7 @@ Result<void> infer(const AffineGrid &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const RegionAlign &op, ShapeSlots &slots)
+Result<void> infer(const RoiAlign &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("height", op.height, 1));
     HALFTONE_CHECK(needAtLeast("width", op.width, 1));
@@ -146,7 +146,7 @@ Result<void> infer(const MaxUnpool &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const BoxSelection &, ShapeSlots &slots)
+Result<void> infer(const NonMaxSuppression &, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.needRank(0, 3));
     HALFTONE_CHECK(slots.needRank(1, 3));

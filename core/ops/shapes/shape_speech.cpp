@@ -83,7 +83,7 @@ Result<void> infer(const DFT &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const FrameFourier &op, ShapeSlots &slots)
+Result<void> infer(const STFT &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("frame step", op.step, 1));
     HALFTONE_CHECK(needAtLeast("frame length", op.length, 1));

@@ -64,7 +64,7 @@ Result<void> inferInner(const Conv &op, std::span<const std::size_t> from, Shape
 
 } // namespace
 
-Result<void> infer(const DeformableConv &op, ShapeSlots &slots)
+Result<void> infer(const DeformConv &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("num_deformable_group", op.offsetGroups, 1));
     const std::size_t from[] = {0, op.weight(), op.bias()};

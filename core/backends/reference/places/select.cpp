@@ -103,7 +103,7 @@ Result<void> move(const ops::OneHot &op, const RawArrays &arrays)
     return {};
 }
 
-Result<void> move(const ops::Triangle &op, const RawArrays &arrays)
+Result<void> move(const ops::Trilu &op, const RawArrays &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const std::size_t size = arrays.elementSize();

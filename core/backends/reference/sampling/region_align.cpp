@@ -42,7 +42,7 @@ struct Side
     }
 };
 
-Side regionSide(const ops::RegionAlign &op, double begin, double end, std::int64_t bins)
+Side regionSide(const ops::RoiAlign &op, double begin, double end, std::int64_t bins)
 {
     constexpr double kMostPoints = 1e15;
     const double shift = op.halfPixel ? 0.5 : 0;
@@ -174,7 +174,7 @@ double largestPart(const Plane<Real> &plane, const AxisBin &down, const AxisBin 
 }
 
 /// fails: so many points are asked for in each bin that they would take hours.
-Result<void> checkSamples(const ops::RegionAlign &op, double regions, double channels)
+Result<void> checkSamples(const ops::RoiAlign &op, double regions, double channels)
 {
     constexpr double kMostSteps = 1e12;
     const auto samples = static_cast<double>(std::max<std::int64_t>(op.samples, 0));
@@ -190,7 +190,7 @@ Result<void> checkSamples(const ops::RegionAlign &op, double regions, double cha
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::RegionAlign &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::RoiAlign &op, const Arrays<Real> &arrays)
 {
     const DimSpan data = arrays.inDims(0);
     const auto channels = static_cast<std::size_t>(data[1]);
@@ -260,6 +260,6 @@ Result<void> move(const ops::MaxUnpool &op, const RawArrays &arrays)
     return {};
 }
 
-HALFTONE_BOTH(RegionAlign)
+HALFTONE_BOTH(RoiAlign)
 
 } // namespace halftone::backends::reference

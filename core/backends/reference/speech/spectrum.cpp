@@ -77,7 +77,7 @@ Result<void> compute(const ops::DFT &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::FrameFourier &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::STFT &op, const Arrays<Real> &arrays)
 {
     const DimSpan in = arrays.inDims(0);
     const DimSpan out = arrays.outDims(0);
@@ -107,6 +107,6 @@ Result<void> compute(const ops::FrameFourier &op, const Arrays<Real> &arrays)
 }
 
 HALFTONE_BOTH(DFT)
-HALFTONE_BOTH(FrameFourier)
+HALFTONE_BOTH(STFT)
 
 } // namespace halftone::backends::reference
