@@ -11,9 +11,9 @@ using tensor::DType;
 /// The reference kernels whose sums go through their matrix product.
 bool isProduct(const ops::Operator &op)
 {
-    return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::DeformableConv>()
+    return op.is<ops::Conv>() || op.is<ops::ConvTranspose>() || op.is<ops::DeformConv>()
         || op.is<ops::FullyConnected>() || op.is<ops::MatMul>() || op.is<ops::Gemm>()
-        || op.is<ops::AttentionProduct>() || op.is<ops::Attention>() || op.is<ops::Rnn>();
+        || op.is<ops::AttentionProduct>() || op.is<ops::Attention>() || op.is<ops::Recurrence>();
 }
 
 class NarrowSums final : public kernels::Backend

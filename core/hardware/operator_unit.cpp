@@ -59,11 +59,11 @@ std::optional<Unit> unitOfStruct(const T &op, const ops::Operator &whole)
 {
     using namespace ops;
     if constexpr (kIsAmong<T, Opaque, ControlFlow, Cast, MultiCast, Quantize, Requantize, Dequantize,
-                           CodeLinear, DecodeLinear, CodeDynamically>)
+                           QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear>)
         return std::nullopt;
     else if constexpr (kIsAmong<T, FusedProduct>)
         return op.conv ? Unit::Conv : Unit::Gemm;
-    else if constexpr (kIsAmong<T, Conv, Deconv, DeformableConv, CodedConv, Quantized<Conv>>)
+    else if constexpr (kIsAmong<T, Conv, ConvTranspose, DeformConv, CodedConv, Quantized<Conv>>)
         return Unit::Conv;
     else if constexpr (kIsAmong<T, Softmax, SoftmaxActivation, SoftmaxOutput, SoftmaxCrossEntropy>)
         return Unit::Softmax;
@@ -74,7 +74,7 @@ std::optional<Unit> unitOfStruct(const T &op, const ops::Operator &whole)
         else
             return Unit::Elementwise;
     } else if constexpr (kIsAmong<T, Pool, AdaptiveAveragePool, Quantized<Pool>, RoiPool, PositionPool,
-                                  RegionAlign, RotatedRoiAlign, Reduce, ArgReduce, TopK, Sort, ArgSort>)
+                                  RoiAlign, RotatedRoiAlign, Reduce, ArgReduce, TopK, Sort, ArgSort>)
         return Unit::Reduction;
     else if constexpr (kIsAmong<T, Moments>)
         return Unit::Normalization;

@@ -192,7 +192,7 @@ private:
             return op.is<ops::Slice>() && !inputs.empty() && inputs[0] != nullptr
                 ? sliced(op.as<ops::Slice>(), *inputs[0])
                 : std::nullopt;
-        if (const auto *take = op.getIf<ops::Take>())
+        if (const auto *take = op.getIf<ops::Gather>())
             return taken(*take, *inputs[0], *inputs[1]);
         if (op.is<ops::Concat>())
             return joinedEnds(inputs);
@@ -242,7 +242,7 @@ private:
         return numbers;
     }
 
-    static std::optional<Numbers> taken(const ops::Take &op, const Numbers &data, const Numbers &places)
+    static std::optional<Numbers> taken(const ops::Gather &op, const Numbers &data, const Numbers &places)
     {
         const auto count = static_cast<std::int64_t>(data.values.size());
         if (data.isScalar || !places.isKnown() || (op.axis != 0 && op.axis != -1))

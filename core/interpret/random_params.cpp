@@ -88,7 +88,7 @@ std::pair<double, double> spread(const dialect::Dialect &dialect, const Use &use
     const auto op = use.reader ? dialect.read(*use.reader) : Result<ops::Operator>(ops::Opaque{});
     if (op.ok() && op.value().is<ops::Embedding>())
         return {0, 1};
-    if (op.ok() && op.value().is<ops::Deconv>())
+    if (op.ok() && op.value().is<ops::ConvTranspose>())
         fanIn *= static_cast<double>(shape[0]) / static_cast<double>(std::max<std::int64_t>(shape[1], 1));
     return {0, std::sqrt(2 / fanIn)};
 }

@@ -144,7 +144,7 @@ private:
             return std::nullopt;
         if (op.value().is<ops::Conv>() || op.value().is<ops::FullyConnected>())
             return 0;
-        return op.value().is<ops::Deconv>() ? std::optional<std::size_t>(1) : std::nullopt;
+        return op.value().is<ops::ConvTranspose>() ? std::optional<std::size_t>(1) : std::nullopt;
     }
 
     static std::vector<calibration::ChannelRange> channelsOf(const tensor::Array &array, std::size_t axis)

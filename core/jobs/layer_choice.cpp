@@ -217,7 +217,7 @@ private:
               });
         const auto op = m_dialect.readKind(m_graph.node(next));
         const bool isFunction = op.ok()
-            && (op.value().is<ops::BatchNorm>() || op.value().is<ops::Activation>()
+            && (op.value().is<ops::BatchNormalization>() || op.value().is<ops::Activation>()
                 || op.value().is<ops::Unary>() || op.value().is<ops::LeakyRelu>()
                 || op.value().is<ops::Clip>() || op.value().is<ops::ClipBetween>()
                 || op.value().is<ops::ScalarBinary>());

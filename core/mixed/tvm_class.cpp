@@ -96,17 +96,17 @@ Class classOfStruct(const T &op)
         return classOf(op);
     else if constexpr (kIsAmong<T, Unary, Activation, Binary, ScalarBinary, Reduce, LeakyRelu, Softmax>)
         return classOf(op.kind);
-    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm>)
+    else if constexpr (kIsAmong<T, Conv, ConvTranspose, FullyConnected, MatMul, Gemm>)
         return TvmClass::Always;
     else if constexpr (kIsAmong<T, AdaptiveAveragePool, LpNormalization, SoftmaxActivation, SoftmaxOutput,
                                 SoftmaxCrossEntropy, Moments, Range, RangeLike>)
         return TvmClass::Never;
     else if constexpr (kIsAmong<T, Pad, Flatten, Concat, Stack, Split, Squeeze, Transpose, SwapAxes,
                                 Unsqueeze, Reshape, ReshapeLike, BroadcastAxes, BroadcastLike, Expand, Slice,
-                                SliceLike, Take, Embedding, NonZero, Where, Tile, Repeat, ScatterNd,
-                                ScatterElements, ScatterTuples, Fill, DepthToSpace, Cast, MultiCast,
-                                BatchNorm, ShapeOf, ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample,
-                                Upsample>)
+                                SliceLike, Gather, Embedding, NonZero, Where, Tile, Repeat, ScatterIntoZeros,
+                                ScatterElements, ScatterND, Fill, DepthToSpace, Cast, MultiCast,
+                                BatchNormalization, ShapeOf, ArgReduce, Dropout, Clip, ClipBetween,
+                                BilinearResize, Resize, Upsample>)
         return TvmClass::Follow;
     else if constexpr (kIsAmong<T, LayerNormalization>)
         return op.centred ? Class(TvmClass::Never) : std::nullopt;

@@ -37,7 +37,8 @@ bool overlap(const Box &a, const Box &b, double threshold)
 
 } // namespace
 
-std::vector<std::array<std::int64_t, 3>> selectBoxes(const BoxSelection &op, std::span<const float> boxes,
+std::vector<std::array<std::int64_t, 3>> selectBoxes(const NonMaxSuppression &op,
+                                                     std::span<const float> boxes,
                                                      std::span<const float> scores,
                                                      const tensor::Shape &scoreShape)
 {

@@ -10,9 +10,10 @@
 
 namespace halftone::ops {
 
-/// The boxes that BoxSelection keeps, as (batch, class, box): class by class, the best score first.
+/// The boxes that NonMaxSuppression keeps, as (batch, class, box): class by class, the best score first.
 /// boxes   (N, boxes, 4), scores (N, classes, boxes) as their shape says
-std::vector<std::array<std::int64_t, 3>> selectBoxes(const BoxSelection &op, std::span<const float> boxes,
+std::vector<std::array<std::int64_t, 3>> selectBoxes(const NonMaxSuppression &op,
+                                                     std::span<const float> boxes,
                                                      std::span<const float> scores,
                                                      const tensor::Shape &scoreShape);
 

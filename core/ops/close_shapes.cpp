@@ -56,11 +56,9 @@ void closeShapes(const Operator &op, std::span<const Tensor> inputs, std::span<S
         setExtent(outputs[0], 1, nonZeros(inputs[0]));
     if (inputs.size() < 2)
         return;
-    if (const auto *mask = op.getIf<BooleanMask>())
-        setExtent(outputs[0], mask->axis, nonZeros(inputs[1]));
     if (const auto *compress = op.getIf<Compress>())
         setExtent(outputs[0], compress->axis.value_or(0), nonZeros(inputs[1]));
-    if (const auto *boxes = op.getIf<BoxSelection>(); boxes && inputs[1].shape().rank() == 3)
+    if (const auto *boxes = op.getIf<NonMaxSuppression>(); boxes && inputs[1].shape().rank() == 3)
         setExtent(outputs[0], 0,
                   static_cast<std::int64_t>(selectBoxes(*boxes, valuesOf<float>(inputs[0]),
                                                         valuesOf<float>(inputs[1]), inputs[1].shape())

@@ -52,7 +52,7 @@ Dim flopsOf(const Conv &op, Shapes inputs, Shapes outputs)
 }
 
 /// As Conv, seen from the other side: each input element is spread by the weights of its channel.
-Dim flopsOf(const Deconv &op, Shapes inputs, Shapes)
+Dim flopsOf(const ConvTranspose &op, Shapes inputs, Shapes)
 {
     const bool first = op.layout == Layout::ChannelsFirst;
     const Shape &data = inputs[0];
@@ -68,7 +68,7 @@ Dim flopsOf(const FullyConnected &op, Shapes inputs, Shapes outputs)
 }
 
 /// As Conv; the sampling of its taps, some operations each, is left out. The weight stands behind offsets and modulation.
-Dim flopsOf(const DeformableConv &op, Shapes inputs, Shapes outputs)
+Dim flopsOf(const DeformConv &op, Shapes inputs, Shapes outputs)
 {
     const Dim weight = elementsAt(inputs, op.weight());
     return elements(outputs[0]) * 2 * (weight / op.conv.outputChannels);
@@ -152,23 +152,15 @@ Dim flopsOf(const AttentionProduct &op, Shapes inputs, Shapes outputs)
     return elements(outputs[0]) * 2 * (lastOf(inputs[0]) / (Dim(op.heads) * parts));
 }
 
-/// Every parameter but a bias meets every element of the batch in every step once; a bias is counted as half
-/// a multiply-add too many.
-Dim flopsOf(const Rnn &, Shapes inputs, Shapes)
+/// Weights and recurrent weights meet every element of the batch in every step once. Of a stack so do all parameters; a bias is
+/// counted as half a multiply-add too many.
+Dim flopsOf(const Recurrence &op, Shapes inputs, Shapes)
 {
     const Shape &data = inputs[0];
     if (!data.hasRank() || data.rank() != 3)
         return Dim::unknown();
-    return Dim::of(data[0]) * Dim::of(data[1]) * elementsAt(inputs, 1) * 2;
-}
-
-/// Weights and recurrent weights meet every element of the batch in every step once.
-Dim flopsOf(const Recurrence &, Shapes inputs, Shapes)
-{
-    const Shape &data = inputs[0];
-    if (!data.hasRank() || data.rank() != 3)
-        return Dim::unknown();
-    return Dim::of(data[0]) * Dim::of(data[1]) * (elementsAt(inputs, 1) + elementsAt(inputs, 2)) * 2;
+    const Dim weights = op.stack ? elementsAt(inputs, 1) : elementsAt(inputs, 1) + elementsAt(inputs, 2);
+    return Dim::of(data[0]) * Dim::of(data[1]) * weights * 2;
 }
 
 /// Every query meets every key, and every weight every value, over the size of the heads.
@@ -255,7 +247,7 @@ Dim bytesOf(Shapes shapes, std::span<const std::size_t> sizes)
 /// Those whose flopsOf() looks at input 0.
 template <class T>
 inline constexpr bool kNeedsInput
-    = kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn, Pool, Correlation,
+    = kIsAmong<T, Conv, ConvTranspose, FullyConnected, MatMul, Gemm, AttentionProduct, Pool, Correlation,
                LinearAlgebra, Quantized<Pool>, FusedProduct, Recurrence, Attention, CodedConv, CodedMatMul>;
 
 Dim flopsOfAny(const Operator &op, Shapes inputs, Shapes outputs)

@@ -110,31 +110,30 @@ Class classOf(const T &op)
         return classOf(op.kind);
     else if constexpr (kIsAmong<T, Pool>)
         return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
-    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn,
-                                DeformableConv, ColumnKronecker, FusedProduct, Recurrence, Attention, Einsum,
+    else if constexpr (kIsAmong<T, Conv, ConvTranspose, FullyConnected, MatMul, Gemm, AttentionProduct,
+                                DeformConv, ColumnKronecker, FusedProduct, Recurrence, Attention, Einsum,
                                 CodedConv, CodedMatMul, CodedChain, CodedSums, RowAttention>)
         return Class::MatrixProduct;
-    else if constexpr (kIsAmong<T, BatchNorm, LayerNormalization, GroupNorm, InstanceNorm, LpNormalization,
-                                Lrn, Softmax, SoftmaxActivation, Moments, BatchNormRelu, BatchNormTraining,
-                                MeanVarianceNorm>)
+    else if constexpr (kIsAmong<T, BatchNormalization, LayerNormalization, GroupNormalization,
+                                InstanceNormalization, LpNormalization, LRN, Softmax, SoftmaxActivation,
+                                Moments, BatchNormRelu, BatchNormTraining, MeanVarianceNormalization>)
         return Class::Normalisation;
     else if constexpr (kIsAmong<T, SoftmaxOutput, RegressionOutput, LossOutput, SoftmaxCrossEntropy, SmoothL1,
                                 BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou, BoxDecode, BoxEncode,
-                                Proposal, SamplingGrid, BoxSelection, AffineGrid, CtcLoss, SvmOutput,
+                                Proposal, SamplingGrid, NonMaxSuppression, AffineGrid, CtcLoss, SvmOutput,
                                 SparsityPenalty>)
         return Class::LossOrBox;
     else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike,
-                                BoxMatch, NonZero, IsInfinite, IndexArray, FlatIndex, Histogram, AllFinite,
-                                Multinomial, Linspace, TreeEnsemble, GramCounts>)
+                                BoxMatch, NonZero, IsInf, IndexArray, FlatIndex, Histogram, AllFinite,
+                                Multinomial, Linspace, TreeEnsemble, TfIdfVectorizer>)
         return Class::Comparison;
-    else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool,
-                                PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,
-                                Random, RandomSample, Quantize, Requantize, Dequantize, Curve, ClipBetween,
-                                Resample, GridLookup, RegionAlign, RotaryEmbedding, CodeLinear, DecodeLinear,
-                                CodeDynamically, CodedMultiply>)
+    else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, BilinearResize, Upsample, RoiPool,
+                                PositionPool, RotatedRoiAlign, SpatialTransformer, Picture, Random,
+                                RandomSample, Quantize, Requantize, Dequantize, Curve, ClipBetween, Resize,
+                                GridSample, RoiAlign, RotaryEmbedding, QuantizeLinear, DequantizeLinear,
+                                DynamicQuantizeLinear, CodedMultiply>)
         return Class::ElementwiseSafe;
-    else if constexpr (kIsAmong<T, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum,
-                                ColumnsToImage, AxisFourier, FrameFourier, CodedAverage>)
+    else if constexpr (kIsAmong<T, AdaptiveAveragePool, Correlation, Col2Im, CumSum, DFT, STFT, CodedAverage>)
         return Class::Reduction;
     else if constexpr (kIsAmong<T, Join>) // casts do not move past sums of one shape
         return op.kind == Join::Kind::Sum && !op.broadcast ? Class::Reduction : Class::ElementwiseSafe;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-/// Linear algebra on the last two axes, and transforms.
+/// Linear algebra on the last two axes, and sums of products.
 namespace halftone::ops {
 
 struct LinearAlgebra
@@ -53,15 +53,6 @@ struct Einsum
     std::string equation{};
 
     bool operator==(const Einsum &) const = default;
-};
-
-/// Discrete Fourier transform of the last axis of rank 2 or 4; real and imaginary parts stand side by side.
-struct Fourier
-{
-    bool inverse = false;
-    std::int64_t batch = 128; ///< transformed at a time
-
-    bool operator==(const Fourier &) const = default;
 };
 
 } // namespace halftone::ops

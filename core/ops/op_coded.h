@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-/// What latency plans make of operators between DecodeLinear and CodeLinear.
+/// What latency plans make of operators between DequantizeLinear and QuantizeLinear.
 namespace halftone::ops {
 
 /// What codes of 8 bits stand for: (code - zero) · step.

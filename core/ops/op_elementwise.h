@@ -105,12 +105,12 @@ struct Curve
 };
 
 /// Is the element an infinity of one of these signs?
-struct IsInfinite
+struct IsInf
 {
     bool negative = true;
     bool positive = true;
 
-    bool operator==(const IsInfinite &) const = default;
+    bool operator==(const IsInf &) const = default;
 };
 
 /// min(max(x, low), high), the bounds being inputs of one element. Inputs: data[, low][, high].

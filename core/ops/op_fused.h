@@ -38,7 +38,7 @@ struct FusedProduct
 {
     std::optional<Conv> conv{}; ///< otherwise `full`
     FullyConnected full{};
-    std::optional<BatchNorm> norm{};
+    std::optional<BatchNormalization> norm{};
     bool hasSum = false;
     std::optional<ElementFunction> activation{}; ///< behind the sum, where there is one
     CalibratedRange range{}; ///< of the result; empty: the result is sums of 32 bits

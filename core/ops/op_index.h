@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <vector>
 
 /// More operators on places: writing to some, masks, diagonals, counting.
 namespace halftone::ops {
@@ -14,14 +14,6 @@ namespace halftone::ops {
 struct IndexCopy
 {
     bool operator==(const IndexCopy &) const = default;
-};
-
-/// The slices along an axis at which the mask (input 1) is not 0; how many is known when it runs.
-struct BooleanMask
-{
-    std::int64_t axis = 0;
-
-    bool operator==(const BooleanMask &) const = default;
 };
 
 /// Input 0 with a slice replaced: by input 1, or by a number.
@@ -74,13 +66,13 @@ struct FlatIndex
 struct Histogram
 {
     std::optional<std::int64_t> bins{};
-    std::string range{}; ///< "(low, high)", with bins
+    std::vector<double> range{}; ///< with bins: low, high
 
     bool operator==(const Histogram &) const = default;
 };
 
 /// Running sum along an axis; without axis, of all elements as a vector.
-struct CumulativeSum
+struct CumSum
 {
     bool product = false; ///< instead of the sum
     bool exclusive = false; ///< without the element itself
@@ -88,7 +80,7 @@ struct CumulativeSum
     std::optional<std::int64_t> axis{};
     DType dtype = DType::Unknown; ///< Unknown: as data
 
-    bool operator==(const CumulativeSum &) const = default;
+    bool operator==(const CumSum &) const = default;
 };
 
 /// Ones on a diagonal of a matrix of the input's shape, or, without inputs, of a written one.

@@ -3,9 +3,8 @@
 #include "core/ops/op_types.h"
 
 #include <cstdint>
-#include <optional>
 
-/// Operators that are sums of products: convolutions, matrix products, attention, recurrence.
+/// Operators that are sums of products: convolutions, matrix products, attention.
 namespace halftone::ops {
 
 /// Cross-correlation over 1 to 3 spatial axes. Inputs: data, weight[, bias]. Weight is (outputs, inputs /
@@ -26,7 +25,7 @@ struct Conv
 
 /// Transposed convolution. Inputs: data, weight[, bias]; weight is (inputs, outputs / groups, kernel…), or
 /// with the channels last.
-struct Deconv
+struct ConvTranspose
 {
     Dims kernel{};
     Dims stride{}; ///< empty: all 1
@@ -39,7 +38,7 @@ struct Deconv
     bool hasBias = false;
     Layout layout = Layout::ChannelsFirst;
 
-    bool operator==(const Deconv &) const = default;
+    bool operator==(const ConvTranspose &) const = default;
 };
 
 /// data × weightᵀ + bias. Inputs: data, weight (units, features)[, bias (units)].
@@ -107,25 +106,6 @@ struct Embedding
     bool sparseGradient = false;
 
     bool operator==(const Embedding &) const = default;
-};
-
-/// Fused multi-layer recurrence. Inputs: data (T, N, features), parameters (one vector), hidden state, [cell
-/// state (LSTM)], [sequence lengths (N)]. Outputs: sequence, [hidden state, [cell state]].
-struct Rnn
-{
-    enum class Cell : std::uint8_t { Relu, Tanh, Lstm, Gru } cell = Cell::Lstm;
-    std::int64_t stateSize = 0;
-    std::int64_t layers = 1;
-    bool bidirectional = false;
-    bool stateOutputs = false;
-    bool useSequenceLength = false;
-    std::optional<std::int64_t> projectionSize{}; ///< LSTM only
-    double dropout = 0; ///< between layers, in training
-    std::optional<double> cellClipMin{};
-    std::optional<double> cellClipMax{};
-    bool cellClipNan = false;
-
-    bool operator==(const Rnn &) const = default;
 };
 
 } // namespace halftone::ops

@@ -15,7 +15,7 @@ struct Concat
 {
     std::int64_t axis = 1;
     std::int64_t inputs = 0;
-    bool rnnParameters = false; ///< joins the parts of an Rnn's parameter vector
+    bool rnnParameters = false; ///< joins the parts of the parameter vector of a Recurrence
 
     bool operator==(const Concat &) const = default;
 };
@@ -211,19 +211,19 @@ enum class IndexMode : std::uint8_t
 };
 
 /// Inputs: data, indices; the indices' shape takes the place of the axis.
-struct Take
+struct Gather
 {
     std::int64_t axis = 0;
     IndexMode mode = IndexMode::Clip;
 
-    bool operator==(const Take &) const = default;
+    bool operator==(const Gather &) const = default;
 };
 
-struct ScatterNd
+struct ScatterIntoZeros
 {
     Dims shape{};
 
-    bool operator==(const ScatterNd &) const = default;
+    bool operator==(const ScatterIntoZeros &) const = default;
 };
 
 /// One element along the axis for every place. Inputs: data, indices (data's shape without the axis).

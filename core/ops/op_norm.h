@@ -4,14 +4,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 /// Operators that divide by a statistic of their input.
 namespace halftone::ops {
 
 /// Inputs: data, gamma, beta, moving mean, moving variance (the last two are written in training). Outputs:
 /// data, [mean, 1 / deviation].
-struct BatchNorm
+struct BatchNormalization
 {
     std::int64_t axis = 1; ///< of the channels; negative counts from the end
     double epsilon = 1e-3;
@@ -19,11 +18,8 @@ struct BatchNorm
     bool fixGamma = true; ///< gamma counts as 1
     bool useGlobalStats = false;
     bool outputStatistics = false;
-    bool isSynchronized = false; ///< statistics over all devices of the group, in training
-    std::string group{}; ///< only when synchronized
-    std::int64_t devices = 1; ///< only when synchronized
 
-    bool operator==(const BatchNorm &) const = default;
+    bool operator==(const BatchNormalization &) const = default;
 };
 
 /// Over all axes from one on. Inputs: data, gamma[, beta], which stretch to these axes. Outputs: data, [mean, 1 / deviation].
@@ -42,22 +38,22 @@ struct LayerNormalization
 
 /// Over groups of channels and all spatial axes. Inputs: data, gamma, beta (one value a group, or a channel). Outputs:
 /// data, [mean, deviation].
-struct GroupNorm
+struct GroupNormalization
 {
     std::int64_t groups = 1;
     double epsilon = 1e-5;
     bool perChannel = false; ///< gamma and beta
     bool outputStatistics = false;
 
-    bool operator==(const GroupNorm &) const = default;
+    bool operator==(const GroupNormalization &) const = default;
 };
 
 /// Over the spatial axes. Inputs: data (N, C, …), gamma, beta (C).
-struct InstanceNorm
+struct InstanceNormalization
 {
     double epsilon = 1e-3;
 
-    bool operator==(const InstanceNorm &) const = default;
+    bool operator==(const InstanceNormalization &) const = default;
 };
 
 /// Division by a norm. Outputs: data, [norms].
@@ -73,7 +69,7 @@ struct LpNormalization
     bool operator==(const LpNormalization &) const = default;
 };
 
-/// Batch normalisation by the batch's own statistics. Inputs: as BatchNorm. Outputs: data, [moving mean, moving variance],
+/// Batch normalisation by the batch's own statistics. Inputs: as BatchNormalization. Outputs: data, [moving mean, moving variance],
 /// momentum · old + (1 - momentum) · the batch's.
 struct BatchNormTraining
 {
@@ -84,22 +80,22 @@ struct BatchNormTraining
 };
 
 /// (x - mean) / (deviation + 1e-9) over some axes.
-struct MeanVarianceNorm
+struct MeanVarianceNormalization
 {
     Dims axes{};
 
-    bool operator==(const MeanVarianceNorm &) const = default;
+    bool operator==(const MeanVarianceNormalization &) const = default;
 };
 
 /// Local response normalisation across `size` neighbouring channels: x / (k + alpha / size · Σ x²)^beta.
-struct Lrn
+struct LRN
 {
     std::int64_t size = 1;
     double alpha = 1e-4;
     double beta = 0.75;
     double k = 2;
 
-    bool operator==(const Lrn &) const = default;
+    bool operator==(const LRN &) const = default;
 };
 
 } // namespace halftone::ops

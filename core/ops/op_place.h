@@ -47,28 +47,29 @@ struct ScatterElements
 };
 
 /// Data with slices of the updates written at places which the last axis of the indices spells. Inputs: data, indices, updates.
-struct ScatterTuples
+struct ScatterND
 {
     ScatterRule rule = ScatterRule::Replace;
 
-    bool operator==(const ScatterTuples &) const = default;
+    bool operator==(const ScatterND &) const = default;
 };
 
 /// A cache with the update written along an axis, from where each element of the batch says. Inputs: cache, update[, begins (N)].
-struct CacheUpdate
+struct TensorScatter
 {
     std::int64_t axis = -2;
     bool circular = false; ///< goes on at the front behind the end
     bool hasBegins = false;
 
-    bool operator==(const CacheUpdate &) const = default;
+    bool operator==(const TensorScatter &) const = default;
 };
 
-/// The slices along an axis, or the elements of all, at which the condition holds; beyond its end it does not. How many is
-/// known when it runs. Inputs: data, condition (vector).
+/// The slices along an axis, or the elements of all, at which the condition holds, that is, is not 0; beyond its end it does not. How
+/// many is known when it runs. Inputs: data, condition (vector).
 struct Compress
 {
     std::optional<std::int64_t> axis{};
+    bool needsAll = false; ///< the condition has a value for each of them
 
     bool operator==(const Compress &) const = default;
 };
@@ -111,12 +112,12 @@ struct NonZero
 };
 
 /// The upper or lower triangle of the last two axes, 0 elsewhere.
-struct Triangle
+struct Trilu
 {
     bool upper = true;
     std::int64_t offset = 0; ///< of the diagonal that it begins with
 
-    bool operator==(const Triangle &) const = default;
+    bool operator==(const Trilu &) const = default;
 };
 
 /// Cut or padded with zeros to extents, in equal parts on both sides, the odd one behind.

@@ -70,30 +70,30 @@ struct Quantized
 
 /// Codes by a scale and a zero point: round(x / scale) + zero point, cut to the type; float8 is rounded as such. Inputs: data, scale[, zero point], one for
 /// all, one for each place of the axis, or one for each block of places.
-struct CodeLinear
+struct QuantizeLinear
 {
     std::int64_t axis = 1;
     std::int64_t block = 0; ///< length of blocks along the axis; 0: none
     bool hasZeroPoint = false;
     bool saturates = true; ///< into float8 only: as Cast has it
 
-    bool operator==(const CodeLinear &) const = default;
+    bool operator==(const QuantizeLinear &) const = default;
 };
 
 /// The way back: (code - zero point) · scale.
-struct DecodeLinear
+struct DequantizeLinear
 {
     std::int64_t axis = 1;
     std::int64_t block = 0;
     bool hasZeroPoint = false;
 
-    bool operator==(const DecodeLinear &) const = default;
+    bool operator==(const DequantizeLinear &) const = default;
 };
 
 /// Codes of uint8 by the range of the values, 0 in it. Outputs: codes, scale, zero point.
-struct CodeDynamically
+struct DynamicQuantizeLinear
 {
-    bool operator==(const CodeDynamically &) const = default;
+    bool operator==(const DynamicQuantizeLinear &) const = default;
 };
 
 /// Convolution of codes. Sums: data, weight[, zero point of data][, of weight], to int32. Recoded: data, its scale and zero
@@ -122,7 +122,7 @@ struct CodedMatMul
 /// Batch normalisation and ReLU in one. Outputs: data, mean, variance, scratch of data's shape.
 struct BatchNormRelu
 {
-    BatchNorm norm{};
+    BatchNormalization norm{};
 
     bool operator==(const BatchNormRelu &) const = default;
 };

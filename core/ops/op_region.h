@@ -86,7 +86,7 @@ struct RotatedRoiAlign
 
 /// A convolution whose taps are moved by learnt offsets. Inputs: data, offsets (N, 2 · taps · offset groups, output's
 /// extents), [modulation (N, taps · offset groups, output's extents)], weight[, bias].
-struct DeformableConv
+struct DeformConv
 {
     Conv conv{};
     std::int64_t offsetGroups = 1;
@@ -101,10 +101,10 @@ struct DeformableConv
     std::size_t bias() const { return weightSecond ? 3 : weight() + 1; }
     std::size_t modulation() const { return !weightSecond ? 2 : conv.hasBias ? 4 : 3; }
 
-    bool operator==(const DeformableConv &) const = default;
+    bool operator==(const DeformConv &) const = default;
 };
 
-/// The windows of a convolution as columns, (N, C · taps, places), and the sum of columns back into a picture.
+/// The windows of a convolution as columns, (N, C · taps, places).
 struct Unfold
 {
     Dims kernel{};
@@ -114,12 +114,14 @@ struct Unfold
 
     bool operator==(const Unfold &) const = default;
 };
-struct Fold
+
+/// Columns (N, C · taps, places) summed into images (N, C, imageShape…) with any number of axes: the transpose of Unfold.
+struct Col2Im
 {
     Unfold window{};
-    Dims outputSize{};
+    Dims imageShape{};
 
-    bool operator==(const Fold &) const = default;
+    bool operator==(const Col2Im &) const = default;
 };
 
 /// Products of patches of two feature maps (N, C, H, W) at all displacements. Outputs: (N, displacements, H', W'), and two
@@ -136,20 +138,14 @@ struct Correlation
     bool operator==(const Correlation &) const = default;
 };
 
-/// Where to sample: (N, 2, H, W) of x and y within -1 and 1, from affine matrices (N, 6) or from a flow (N, 2, H, W). Second
-/// output: scratch.
+/// The grid for GridSample with its axes first, (N, 2, H, W) of x and y, from affine matrices (N, 6) or from a flow (N, 2, H, W).
+/// Second output: scratch.
 struct SamplingGrid
 {
     bool affine = true;
     Dims size{}; ///< affine: (H, W)
 
     bool operator==(const SamplingGrid &) const = default;
-};
-
-/// Bilinear sampling. Inputs: data (N, C, H, W), grid (N, 2, H', W'). Outputs: (N, C, H', W'), scratch.
-struct GridSample
-{
-    bool operator==(const GridSample &) const = default;
 };
 
 /// An affine sampling grid and bilinear sampling in one. Inputs: data, matrices (N, 6). Outputs: (N, C, size), scratch twice.

@@ -10,7 +10,7 @@
 namespace halftone::ops {
 
 /// Resizing of any axes, one after the other.
-struct Resample
+struct Resize
 {
     enum class Mode : std::uint8_t { Nearest, Linear, Cubic } mode = Mode::Nearest;
     /// Where in the input the place x of the output lies.
@@ -36,22 +36,25 @@ struct Resample
     double outside = 0; ///< Places::Region: the value beyond the input
     bool antialias = false;
 
-    bool operator==(const Resample &) const = default;
+    bool operator==(const Resize &) const = default;
 };
 
 /// Sampling at places within -1 and 1 of each spatial axis. Inputs: data (N, C, D…), grid (N, D'…, axes), the last axis
-/// first.
-struct GridLookup
+/// first. Output: (N, C, D'…).
+struct GridSample
 {
     enum class Mode : std::uint8_t { Nearest, Linear, Cubic } mode = Mode::Linear;
     enum class Outside : std::uint8_t { Zeros, Border, Reflection } outside = Outside::Zeros;
     bool alignCorners
         = false; ///< -1 and 1 are the middles of the corner elements, otherwise their outer edges
+    bool axesFirst = false; ///< the grid is (N, axes, D'…); a second output, (N, D'…, axes), is scratch
+    /// A place that is not a finite number gives NaN, not 0, and neighbours with weight 0 count.
+    bool spreadsNaN = false;
 
-    bool operator==(const GridLookup &) const = default;
+    bool operator==(const GridSample &) const = default;
 };
 
-/// The grid for GridLookup that affine matrices (N, axes, axes + 1) make: (N, D…, axes).
+/// The grid for GridSample that affine matrices (N, axes, axes + 1) make: (N, D…, axes).
 struct AffineGrid
 {
     Dims size{}; ///< (N, C, D…)
@@ -62,7 +65,7 @@ struct AffineGrid
 
 /// Pooling of regions at points between elements. Inputs: data (N, C, H, W), regions (R, 4) as x1, y1, x2, y2, the batch of
 /// each (R).
-struct RegionAlign
+struct RoiAlign
 {
     bool maximum = false; ///< of the four weighted neighbours of all points; otherwise their mean
     std::int64_t height = 1;
@@ -71,7 +74,7 @@ struct RegionAlign
     double spatialScale = 1;
     bool halfPixel = true;
 
-    bool operator==(const RegionAlign &) const = default;
+    bool operator==(const RoiAlign &) const = default;
 };
 
 /// Elements put back to where a maximum pooling took them from. Inputs: data, places[, output shape (in `shape`)].
@@ -85,21 +88,9 @@ struct MaxUnpool
     bool operator==(const MaxUnpool &) const = default;
 };
 
-/// Columns (N, C · taps, places) summed into pictures with any number of axes.
-struct ColumnsToImage
-{
-    Dims imageShape{};
-    Dims kernel{};
-    Dims stride{};
-    Dims dilate{};
-    Padding pad{};
-
-    bool operator==(const ColumnsToImage &) const = default;
-};
-
 /// Non-maximum suppression of each class of each picture. Inputs: boxes (N, boxes, 4), scores (N, classes, boxes), and the
 /// numbers below. Output: (selected, 3) of batch, class and box; how many is known when it runs.
-struct BoxSelection
+struct NonMaxSuppression
 {
     bool centred
         = false; ///< boxes are (x, y, width, height) of their middle, otherwise two corners (y, x, y, x)
@@ -107,7 +98,7 @@ struct BoxSelection
     double overlapThreshold = 0;
     std::optional<double> scoreThreshold{};
 
-    bool operator==(const BoxSelection &) const = default;
+    bool operator==(const NonMaxSuppression &) const = default;
 };
 
 } // namespace halftone::ops

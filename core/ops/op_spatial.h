@@ -57,7 +57,7 @@ struct Upsample
 
 /// Bilinear resizing of (N, C, H, W). Input 1, with Target::Like: the tensor whose height and width are
 /// taken.
-struct Resize
+struct BilinearResize
 {
     enum class Target : std::uint8_t {
         Size, ///< height and width, or the scales where they are given
@@ -75,7 +75,7 @@ struct Resize
     std::optional<double> scaleWidth{};
     bool alignCorners = true;
 
-    bool operator==(const Resize &) const = default;
+    bool operator==(const BilinearResize &) const = default;
 };
 
 /// Cuts height and width of (N, C, H, W) to those of input 1, or to `size` when there is one input.

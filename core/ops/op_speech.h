@@ -11,27 +11,30 @@
 namespace halftone::ops {
 
 /// Discrete Fourier transform along an axis; the last axis holds real and imaginary part, or the real part alone.
-struct AxisFourier
+struct DFT
 {
     std::int64_t axis = -2;
     bool inverse = false;
     bool onesided
         = false; ///< only what is not the conjugate of the rest; inverse: given so, the result is real
     std::optional<std::int64_t> length{}; ///< to which the signal is cut or padded with zeros
+    /// Along the last axis of rank 2 or 4 instead: n reals become n pairs of real and imaginary part. The inverse gives the real
+    /// parts, not divided by n.
+    bool pairsInAxis = false;
 
-    bool operator==(const AxisFourier &) const = default;
+    bool operator==(const DFT &) const = default;
 };
 
 /// Spectra of overlapping frames. Inputs: signal (N, T, 1 or 2)[, frame step][, window][, frame length]. Output: (N,
 /// frames, bins, 2).
-struct FrameFourier
+struct STFT
 {
     std::int64_t step = 1;
     std::int64_t length = 0; ///< of a frame
     bool onesided = true;
     std::optional<std::size_t> windowInput{};
 
-    bool operator==(const FrameFourier &) const = default;
+    bool operator==(const STFT &) const = default;
 };
 
 /// One recurrent layer. Inputs: data (T, N, features), weights (directions, gates · hidden, features), recurrent weights
@@ -44,6 +47,7 @@ struct FrameFourier
 /// (directions) or (directions, gates · hidden). The data of all steps that any sequence has, padding included, become codes
 /// together as DynamicQuantizeLinear makes them, and so do the states of a step over the batch. A sequence of length 0 ends in states of
 /// zeros. Source: com.microsoft.DynamicQuantizeLSTM as ONNX Runtime computes it on one thread.
+/// A stack of layers, each of which reads the hidden states of the one before, the directions side by side: see `stack`.
 struct Recurrence
 {
     enum class Cell : std::uint8_t { Plain, Gru, Lstm } cell = Cell::Plain;
@@ -84,16 +88,45 @@ struct Recurrence
     bool hasPeepholes = false;
     bool hasCodes = false; ///< weights are codes, and scales and zero points are inputs
 
-    std::size_t lengthsInput() const { return 3 + (hasBias ? 1U : 0U); } ///< where there are lengths
-    /// Where there are codes: the scale of the weights, before the other three.
-    std::size_t scalesInput() const
+    /// Inputs: data (T, N, features), all parameters (one vector, see recurrent_parts.h), first hidden state (layers · directions, N,
+    /// outputs), first cell state (layers · directions, N, hidden) of Lstm, lengths (N) where there are any. Outputs: the last
+    /// layer's hidden states (T, N, directions · outputs), and where `givesStates` the last states of all layers.
+    struct Stack
     {
-        return lengthsInput() + (hasLengths ? 1U : 0U) + (hasHidden ? 1U : 0U) + (hasCell ? 1U : 0U)
-            + (hasPeepholes ? 1U : 0U);
+        std::int64_t layers = 1;
+        bool givesStates = false;
+        /// Lstm: the hidden state is a matrix (outputs, hidden) times what the cell gives, so many outputs; nothing: hiddenSize.
+        std::optional<std::int64_t> projectionSize{};
+        std::optional<double> cellMin{}; ///< to which cell states of Lstm are cut
+        std::optional<double> cellMax{};
+        bool replacesNaN = false; ///< cell states that are NaN become 0
+
+        bool operator==(const Stack &) const = default;
+    };
+    std::optional<Stack> stack{};
+
+    /// Places of the inputs that there are.
+    std::size_t lengthsInput() const
+    {
+        return stack ? 3 + (cell == Cell::Lstm ? 1U : 0U) : 3 + (hasBias ? 1U : 0U);
     }
+    std::size_t hiddenInput() const { return stack ? 2 : lengthsInput() + (hasLengths ? 1U : 0U); }
+    std::size_t cellInput() const { return hiddenInput() + (hasHidden ? 1U : 0U); }
+    std::size_t peepholesInput() const { return cellInput() + (hasCell ? 1U : 0U); }
+    /// Where there are codes: the scale of the weights, before the other three.
+    std::size_t scalesInput() const { return peepholesInput() + (hasPeepholes ? 1U : 0U); }
 
     std::int64_t directions() const { return direction == Direction::Both ? 2 : 1; }
     std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
+    std::int64_t layers() const { return stack ? stack->layers : 1; }
+    std::int64_t outputSize() const
+    {
+        return stack ? stack->projectionSize.value_or(hiddenSize) : hiddenSize;
+    }
+    std::size_t functionsEach() const ///< of a direction
+    {
+        return cell == Cell::Lstm ? 3 : cell == Cell::Gru ? 2 : 1;
+    }
 
     bool operator==(const Recurrence &) const = default;
 };

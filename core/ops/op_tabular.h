@@ -114,7 +114,7 @@ struct SupportVectors
 
 /// How often each of a list of sequences of numbers ("grams") stands in a row, with gaps of equal width too. Input: whole numbers (C)
 /// or (N, C). Output: (columns) or (N, columns) of float32. A gram of one number is looked for without gaps alone.
-struct GramCounts
+struct TfIdfVectorizer
 {
     enum class Mode : std::uint8_t
     {
@@ -137,7 +137,7 @@ struct GramCounts
     std::int64_t widestGap = 0; ///< numbers that are left out between two of a gram
     std::int64_t columns = 0;
 
-    bool operator==(const GramCounts &) const = default;
+    bool operator==(const TfIdfVectorizer &) const = default;
 };
 
 } // namespace halftone::ops

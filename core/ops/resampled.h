@@ -9,7 +9,7 @@
 
 namespace halftone::ops {
 
-/// One axis that Resample changes.
+/// One axis that Resize changes.
 struct ResampledAxis
 {
     std::size_t axis = 0;
@@ -20,6 +20,6 @@ struct ResampledAxis
 };
 
 /// Needs: a complete shape. fails: numbers of values that do not agree, scales and sizes that make no shape
-Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tensor::Shape &data);
+Result<std::vector<ResampledAxis>> resampledAxes(const Resize &op, const tensor::Shape &data);
 
 } // namespace halftone::ops

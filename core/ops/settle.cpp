@@ -40,7 +40,7 @@ Padding windowPadding(const Window &op, const tensor::Shape &data)
     return shared(totals, op.pad.same);
 }
 
-Padding spreadPadding(const Deconv &op)
+Padding spreadPadding(const ConvTranspose &op)
 {
     std::vector<std::int64_t> totals;
     for (std::size_t i = 0; i < op.kernel.size(); ++i)
@@ -70,8 +70,8 @@ Operator settled(const Operator &op, std::span<const tensor::Shape> inputs)
         result.rounding = Pool::Rounding::Valid;
         return result;
     }
-    if (const auto *deconv = op.getIf<Deconv>(); deconv && isOpen(deconv->pad)) {
-        Deconv result = *deconv;
+    if (const auto *deconv = op.getIf<ConvTranspose>(); deconv && isOpen(deconv->pad)) {
+        ConvTranspose result = *deconv;
         result.pad = spreadPadding(result);
         return result;
     }

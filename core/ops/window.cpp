@@ -19,11 +19,12 @@ Result<Dims> filled(std::string_view name, const Dims &values, std::size_t rank,
 
 } // namespace
 
-Result<Window> makeWindow(const Dims &kernel, const Dims &stride, const Dims &dilate, const Padding &pad)
+Result<Window> makeWindow(const Dims &kernel, const Dims &stride, const Dims &dilate, const Padding &pad,
+                          std::size_t mostAxes)
 {
     const std::size_t rank = kernel.size();
-    if (rank < 1 || rank > 3)
-        return badAttribute("kernel", std::to_string(rank) + " axes", "1 to 3");
+    if (rank < 1 || rank > mostAxes)
+        return badAttribute("kernel", std::to_string(rank) + " axes", "1 to " + std::to_string(mostAxes));
     Window window;
     HALFTONE_TRY(window.kernel, filled("kernel", kernel, rank, 1, 1));
     HALFTONE_TRY(window.stride, filled("stride", stride, rank, 1, 1));

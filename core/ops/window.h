@@ -22,9 +22,10 @@ struct Window
     Dim padding(std::size_t axis) const { return Dim(padBegin[axis]) + padEnd[axis]; }
 };
 
-/// fails: kernel of other than 1 to 3 axes, a list of another length, a kernel, stride or dilation below 1, a
+/// fails: kernel of no axes or more than `mostAxes`, a list of another length, a kernel, stride or dilation below 1, a
 /// negative pad.
-Result<Window> makeWindow(const Dims &kernel, const Dims &stride, const Dims &dilate, const Padding &pad);
+Result<Window> makeWindow(const Dims &kernel, const Dims &stride, const Dims &dilate, const Padding &pad,
+                          std::size_t mostAxes = 3);
 
 /// Axis of the channels, and the first spatial one.
 constexpr std::size_t channelAxis(Layout layout, std::size_t spatialRank)

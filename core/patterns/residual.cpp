@@ -13,7 +13,7 @@ constexpr int kMostOnSkip = 3; ///< a projection, its normalisation
 bool multiplies(const ops::Operator &op)
 {
     return op.is<ops::Conv>() || op.is<ops::MatMul>() || op.is<ops::Gemm>() || op.is<ops::FullyConnected>()
-        || op.is<ops::Deconv>() || op.is<ops::Attention>();
+        || op.is<ops::ConvTranspose>() || op.is<ops::Attention>();
 }
 
 class ResidualSearch
@@ -62,7 +62,7 @@ private:
     bool isProjection(NodeIndex node) const
     {
         const ops::Operator &op = m_walk.op(node);
-        return (op.is<ops::Conv>() || op.is<ops::BatchNorm>() || op.is<ops::Pool>())
+        return (op.is<ops::Conv>() || op.is<ops::BatchNormalization>() || op.is<ops::Pool>())
             && !m_walk.inputs(node).empty();
     }
 

@@ -83,7 +83,7 @@ void CodedChains::addPart(Draft &draft, std::uint32_t k)
 void CodedChains::addDecoder(Draft &draft, ValueId real)
 {
     const std::uint32_t k = m_uses.producer[real];
-    if (k != kNoPlanNode && m_graph.nodes[k].op.is<ops::DecodeLinear>())
+    if (k != kNoPlanNode && m_graph.nodes[k].op.is<ops::DequantizeLinear>())
         addPart(draft, k);
 }
 
@@ -298,7 +298,7 @@ PlanNode CodedChains::nodeOf(Draft draft)
     std::ranges::sort(draft.parts);
     for (const std::uint32_t part : draft.parts) {
         node.parts.push_back(m_graph.nodes[part]);
-        if (!m_graph.nodes[part].op.is<ops::DecodeLinear>())
+        if (!m_graph.nodes[part].op.is<ops::DequantizeLinear>())
             node.members = joined(std::move(node.members), m_graph.nodes[part].members);
     }
     draft.chain.steps.insert(draft.chain.steps.end(), draft.steps.rbegin(), draft.steps.rend());

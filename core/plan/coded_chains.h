@@ -27,7 +27,7 @@ public:
     /// Product `k` of codes, whose result stays real, with what comes behind it.
     void takeReals(std::uint32_t k);
     /// Codes of another scale for what is decoded to `real`, by a new node in `before` or by who makes the codes.
-    /// like  the CodeLinear that has that scale
+    /// like  the QuantizeLinear that has that scale
     ValueId recoded(ValueId real, const ops::CodeScale &scale, const PlanNode &like,
                     std::vector<PlanNode> &before);
 

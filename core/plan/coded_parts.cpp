@@ -17,7 +17,7 @@ PlanNode decoded(PlanGraph &graph, const PlanNode &product, std::size_t side, st
     const ValueId codes = product.inputs[side];
     const ValueId real
         = graph.addValue({DType::F32, graph.desc(codes).shape}, std::string(graph.values[codes].name));
-    return {ops::DecodeLinear{.axis = axis, .hasZeroPoint = true},       product.opName, product.members,
+    return {ops::DequantizeLinear{.axis = axis, .hasZeroPoint = true},   product.opName, product.members,
             {codes, product.inputs[side + 1], product.inputs[side + 2]}, {real},         {}};
 }
 
@@ -51,7 +51,7 @@ std::vector<PlanNode> floatParts(PlanGraph &graph, const PlanNode &product, Valu
         inputs.push_back(bias);
     parts.push_back(
         {inFloat(product, bias != kNoValue), product.opName, product.members, std::move(inputs), {real}, {}});
-    parts.push_back({ops::CodeLinear{.axis = 0, .hasZeroPoint = true},
+    parts.push_back({ops::QuantizeLinear{.axis = 0, .hasZeroPoint = true},
                      product.opName,
                      product.members,
                      {real, product.inputs[kResultScale], product.inputs[kResultScale + 1]},

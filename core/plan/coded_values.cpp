@@ -61,7 +61,7 @@ ValueId holdConstant(PlanGraph &graph, DType type, tensor::Shape shape, const st
 const PlanNode *decodeBehind(const PlanGraph &graph, const PlanUses &uses, ValueId real)
 {
     const std::uint32_t producer = real < uses.producer.size() ? uses.producer[real] : kNoPlanNode;
-    if (producer == kNoPlanNode || !graph.nodes[producer].op.is<ops::DecodeLinear>())
+    if (producer == kNoPlanNode || !graph.nodes[producer].op.is<ops::DequantizeLinear>())
         return nullptr;
     return &graph.nodes[producer];
 }
@@ -116,8 +116,8 @@ std::optional<ops::CodeScale> codeScaleAt(const PlanGraph &graph, DType type, Va
 
 std::optional<ops::CodeScale> codeScaleOf(const PlanGraph &graph, const PlanNode &node)
 {
-    const bool codes = node.op.is<ops::CodeLinear>();
-    if (!codes && !node.op.is<ops::DecodeLinear>())
+    const bool codes = node.op.is<ops::QuantizeLinear>();
+    if (!codes && !node.op.is<ops::DequantizeLinear>())
         return std::nullopt;
     const DType real = graph.desc(codes ? node.inputs[0] : node.outputs[0]).dtype;
     return real == DType::F32 ? codeScaleAt(graph, graph.desc(codes ? node.outputs[0] : node.inputs[0]).dtype,
@@ -173,7 +173,7 @@ std::optional<CodedWeight> decodedWeight(PlanGraph &graph, const PlanUses &uses,
     const PlanNode *const node = decodeBehind(graph, uses, real);
     if (node == nullptr || graph.desc(real).dtype != DType::F32)
         return std::nullopt;
-    const auto &decode = node->op.as<ops::DecodeLinear>();
+    const auto &decode = node->op.as<ops::DequantizeLinear>();
     const auto rank = static_cast<std::int64_t>(graph.desc(node->inputs[0]).shape.rank());
     const bool isOne = graph.desc(node->inputs[1]).shape.elementCount() == 1;
     const std::int64_t along = decode.axis < 0 ? decode.axis + rank : decode.axis;
@@ -194,7 +194,8 @@ std::optional<std::vector<float>> constantReals(const PlanGraph &graph, const Pl
     const auto numbers = codes == nullptr ? std::nullopt : wholeNumbers(*codes);
     const auto scales = node == nullptr ? std::nullopt : scalesOf(graph, node->inputs[1]);
     if (!numbers || !scales || numbers->size() != channels
-        || (scales->size() != 1 && scales->size() != channels) || node->op.as<ops::DecodeLinear>().block != 0)
+        || (scales->size() != 1 && scales->size() != channels)
+        || node->op.as<ops::DequantizeLinear>().block != 0)
         return std::nullopt;
     std::vector<std::int32_t> zeros{0};
     if (zeroOf(*node) != kNoValue) {

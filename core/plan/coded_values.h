@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-/// What plans know of values that pass through CodeLinear and DecodeLinear.
+/// What plans know of values that pass through QuantizeLinear and DequantizeLinear.
 namespace halftone::plan {
 
 /// Reals that are made of codes of 8 bits.
@@ -15,7 +15,7 @@ struct DecodedValue
 {
     ValueId codes = kNoValue;
     ops::CodeScale scale;
-    std::uint32_t node = kNoPlanNode; ///< the DecodeLinear
+    std::uint32_t node = kNoPlanNode; ///< the DequantizeLinear
 };
 
 constexpr bool isFloat8(tensor::DType type)
@@ -29,11 +29,11 @@ bool isFloat8Zero(const tensor::Tensor &zeros);
 std::optional<ops::CodeScale> codeScaleAt(const PlanGraph &graph, tensor::DType type, ValueId scale,
                                           ValueId zero);
 
-/// The scale of all codes that a CodeLinear makes or a DecodeLinear reads; nothing where there are several, where it is not
+/// The scale of all codes that a QuantizeLinear makes or a DequantizeLinear reads; nothing where there are several, where it is not
 /// constant, or where codes have other than 8 bits or reals are not float32.
 std::optional<ops::CodeScale> codeScaleOf(const PlanGraph &graph, const PlanNode &node);
 
-/// Nothing for a value that no DecodeLinear with one constant scale gives.
+/// Nothing for a value that no DequantizeLinear with one constant scale gives.
 std::optional<DecodedValue> decodedValue(const PlanGraph &graph, const PlanUses &uses, ValueId real);
 
 /// Constant codes of a product's weight.
@@ -54,11 +54,11 @@ std::optional<ValueId> symmetricCodes(PlanGraph &graph, ValueId codes, ValueId z
 std::optional<CodedWeight> codedWeight(PlanGraph &graph, ValueId codes, ValueId scale, ValueId zero,
                                        std::size_t axis);
 
-/// The same of a DecodeLinear that gives `real`.
+/// The same of a DequantizeLinear that gives `real`.
 std::optional<CodedWeight> decodedWeight(PlanGraph &graph, const PlanUses &uses, ValueId real,
                                          std::size_t axis);
 
-/// The reals of a constant, also where they are codes that a DecodeLinear reads: one a channel; nothing otherwise.
+/// The reals of a constant, also where they are codes that a DequantizeLinear reads: one a channel; nothing otherwise.
 std::optional<std::vector<float>> constantReals(const PlanGraph &graph, const PlanUses &uses, ValueId value,
                                                 std::size_t channels);
 

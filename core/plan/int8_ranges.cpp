@@ -115,7 +115,7 @@ private:
         }
         if (const auto *requantize = op.getIf<ops::Requantize>())
             return coded(node, endsOf(requantize->range));
-        if (const auto *norm = op.getIf<ops::Quantized<ops::BatchNorm>>())
+        if (const auto *norm = op.getIf<ops::Quantized<ops::BatchNormalization>>())
             return endsOf(norm->range);
         if (const auto *binary = op.getIf<ops::Quantized<ops::Binary>>())
             return binary->range.low ? endsOf(binary->range) : summed(node, binary->op.kind);

@@ -117,7 +117,7 @@ private:
     /// Codes of weights are what products on codes want to see.
     bool decodes(graph::NodeId id) const
     {
-        return m_traced[id].op && m_traced[id].op->is<ops::DecodeLinear>();
+        return m_traced[id].op && m_traced[id].op->is<ops::DequantizeLinear>();
     }
 
     Result<void> addNode(graph::NodeId id)

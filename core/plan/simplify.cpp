@@ -39,7 +39,7 @@ bool canFold(const PlanGraph &graph, const PlanNode &node)
 /// The codes of a constant that the node decodes, where these are float8 around 0.
 void keepFloat8(PlanGraph &graph, const PlanNode &node)
 {
-    const auto *decode = node.op.getIf<ops::DecodeLinear>();
+    const auto *decode = node.op.getIf<ops::DequantizeLinear>();
     if (decode == nullptr || decode->block != 0
         || (decode->hasZeroPoint && !isFloat8Zero(*graph.values[node.inputs[2]].constant)))
         return;

@@ -56,7 +56,7 @@ std::optional<ChannelPlace> channelPlace(const PlanGraph &graph, const PlanNode 
             return std::nullopt;
         return ChannelPlace{channels, 1, 1, elements / channels};
     }
-    if (const auto *deconv = layer.op.getIf<ops::Deconv>()) {
+    if (const auto *deconv = layer.op.getIf<ops::ConvTranspose>()) {
         if (deconv->layout != ops::Layout::ChannelsFirst || place != 1)
             return std::nullopt;
         const auto groups = static_cast<std::size_t>(deconv->groups);
@@ -90,7 +90,7 @@ struct ScaleShift
     std::vector<float> shift;
 };
 
-Result<ScaleShift> scaleShift(const ops::BatchNorm &norm, const Statistics &statistics)
+Result<ScaleShift> scaleShift(const ops::BatchNormalization &norm, const Statistics &statistics)
 {
     HALFTONE_TRY(const std::vector<float> gamma, floats(*statistics.gamma));
     HALFTONE_TRY(const std::vector<float> beta, floats(*statistics.beta));
@@ -157,7 +157,7 @@ struct Folded
 };
 
 Result<std::shared_ptr<const Folded>> foldInto(const Tensor &weight, DType type, const Tensor *bias,
-                                               const ChannelPlace &place, const ops::BatchNorm &norm,
+                                               const ChannelPlace &place, const ops::BatchNormalization &norm,
                                                const Statistics &statistics)
 {
     HALFTONE_TRY(ScaleShift change, scaleShift(norm, statistics));
@@ -193,7 +193,7 @@ ValueId addConstant(PlanGraph &graph, const Tensor &tensor, const std::string &n
 
 bool isLayer(const ops::Operator &op)
 {
-    return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::FullyConnected>();
+    return op.is<ops::Conv>() || op.is<ops::ConvTranspose>() || op.is<ops::FullyConnected>();
 }
 
 } // namespace
@@ -203,7 +203,7 @@ Result<void> foldBatchNorms(PlanGraph &graph, kernels::PlanCache &cache)
     const PlanUses uses(graph);
     std::vector<bool> gone(graph.nodes.size());
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
-        const auto *norm = graph.nodes[k].op.getIf<ops::BatchNorm>();
+        const auto *norm = graph.nodes[k].op.getIf<ops::BatchNormalization>();
         if (norm == nullptr || graph.nodes[k].inputs.size() != 5)
             continue;
         const PlanNode &node = graph.nodes[k];
@@ -245,7 +245,7 @@ Result<void> foldBatchNorms(PlanGraph &graph, kernels::PlanCache &cache)
         layer.inputs.resize(1);
         layer.inputs.push_back(addConstant(graph, folded->weight, layer.members[0] + " folded weight"));
         layer.inputs.push_back(addConstant(graph, folded->bias, layer.members[0] + " folded bias"));
-        if (!setHasBias<ops::Conv>(layer) && !setHasBias<ops::Deconv>(layer))
+        if (!setHasBias<ops::Conv>(layer) && !setHasBias<ops::ConvTranspose>(layer))
             setHasBias<ops::FullyConnected>(layer);
         layer.outputs = {graph.nodes[k].outputs[0]};
         layer.members.insert(layer.members.end(), graph.nodes[k].members.begin(),

@@ -60,7 +60,7 @@ public:
         for (std::uint32_t k = 0; k < m_gone.size(); ++k)
             m_chains.takeOperator(k);
         for (std::uint32_t k = 0; k < m_gone.size(); ++k) {
-            const auto scale = m_graph.nodes[k].op.is<ops::CodeLinear>()
+            const auto scale = m_graph.nodes[k].op.is<ops::QuantizeLinear>()
                 ? codeScaleOf(m_graph, m_graph.nodes[k])
                 : std::nullopt;
             if (scale && !takeMoves(k, *scale) && !takeConcat(k, *scale) && !takeAverage(k, *scale)
@@ -220,7 +220,7 @@ private:
 void fuseCodes(PlanGraph &graph)
 {
     const auto isPair = [](const PlanNode &node) {
-        return node.op.is<ops::DecodeLinear>() || node.op.is<ops::CodedConv>()
+        return node.op.is<ops::DequantizeLinear>() || node.op.is<ops::CodedConv>()
             || node.op.is<ops::CodedMatMul>();
     };
     if (std::ranges::any_of(graph.nodes, isPair))

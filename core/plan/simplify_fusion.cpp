@@ -14,7 +14,8 @@ using tensor::DType;
 
 bool isProduct(const ops::Operator &op)
 {
-    return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::FullyConnected>() || op.is<ops::MatMul>();
+    return op.is<ops::Conv>() || op.is<ops::ConvTranspose>() || op.is<ops::FullyConnected>()
+        || op.is<ops::MatMul>();
 }
 
 /// A product of any kind, whose result is real.
@@ -26,7 +27,7 @@ bool takesSteps(const ops::Operator &op)
 /// Can `host` apply the function `op` to its result before it writes it?
 bool takesFunction(const PlanNode &host, const ops::Operator &op)
 {
-    if (host.op.is<ops::BatchNorm>()) {
+    if (host.op.is<ops::BatchNormalization>()) {
         const auto function = ops::elementFunction(op);
         return host.post.empty() && function && function->isRelu();
     }

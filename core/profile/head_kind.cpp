@@ -14,7 +14,7 @@ bool givesProbabilities(const ops::Operator &op)
 
 bool normalises(const ops::Operator &op)
 {
-    return op.is<ops::BatchNorm>() || op.is<ops::LpNormalization>();
+    return op.is<ops::BatchNormalization>() || op.is<ops::LpNormalization>();
 }
 
 } // namespace

@@ -116,7 +116,7 @@ private:
     {
         const Shape data = shapeOf(reader, 0);
         const Shape indices = shapeOf(reader, 1);
-        if (const auto *take = op.getIf<ops::Take>(); take && k == 1)
+        if (const auto *take = op.getIf<ops::Gather>(); take && k == 1)
             range.narrow(0, extentOf(data, take->axis) - 1);
         else if (op.is<ops::Embedding>() && k == 0)
             range.narrow(0, extentOf(indices, 0) - 1);
@@ -127,7 +127,7 @@ private:
         else if (const auto *tuples = op.getIf<ops::GatherND>(); tuples && k == 1)
             range.narrow(
                 0, leastExtent(data, tuples->batchAxes, extentOf(indices, tuples->byRows ? 0 : -1)) - 1);
-        else if (op.is<ops::ScatterTuples>() && k == 1)
+        else if (op.is<ops::ScatterND>() && k == 1)
             range.narrow(0, leastExtent(data, 0, extentOf(indices, -1)) - 1);
         else if (const auto *pick = op.getIf<ops::Pick>(); pick && k == 1)
             range.narrow(0, extentOf(data, pick->axis) - 1);

@@ -176,7 +176,7 @@ private:
         if (m_graph.isVariable(next) || of.size() != 5 || of[0].node != id)
             return false;
         HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).read(m_graph.node(next)));
-        const auto *const norm = op.getIf<ops::BatchNorm>();
+        const auto *const norm = op.getIf<ops::BatchNormalization>();
         const auto gamma = norm ? floatsOf(of[1]) : std::nullopt;
         const auto variance = norm ? floatsOf(of[4]) : std::nullopt;
         if (!gamma || !variance || norm->axis != 1 || gamma->size() != shifts.size()

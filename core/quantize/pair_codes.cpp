@@ -130,7 +130,7 @@ std::optional<Tensor> decodedConstant(const graph::Graph &graph, graph::NodeId d
 {
     const auto inputs = graph.inputs(decode);
     const auto op = dialect::of(graph).read(graph.node(decode));
-    const auto *const form = op.ok() ? op.value().getIf<ops::DecodeLinear>() : nullptr;
+    const auto *const form = op.ok() ? op.value().getIf<ops::DequantizeLinear>() : nullptr;
     if (form == nullptr || form->block != 0 || !std::ranges::all_of(inputs, [&](const graph::Entry &entry) {
             return constants.contains(entry.node);
         }))

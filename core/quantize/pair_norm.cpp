@@ -22,7 +22,7 @@ WeightsAndBias withBatchNorm(const WeightsAndBias &values, const graph::Graph &g
                              const Constants &constants)
 {
     const auto op = dialect::of(graph).read(graph.node(norm));
-    const double epsilon = op.ok() ? op.value().getIf<ops::BatchNorm>()->epsilon : 0;
+    const double epsilon = op.ok() ? op.value().getIf<ops::BatchNormalization>()->epsilon : 0;
     const auto parameter
         = [&](std::size_t input) { return constants.at(graph.inputs(norm)[input].node).values<float>(); };
     const std::vector<float> gamma = parameter(1);

@@ -203,7 +203,7 @@ private:
             if (!next || !product.form.takesBias || isApart(*next))
                 continue;
             HALFTONE_TRY(const ops::Operator op, m_dialect.read(m_graph.node(*next)));
-            const auto *const norm = op.getIf<ops::BatchNorm>();
+            const auto *const norm = op.getIf<ops::BatchNormalization>();
             if (norm != nullptr && norm->axis == 1 && hasFixedNorm(id, *next, norm->epsilon)) {
                 product.norm = *next;
                 m_plan.within.emplace(*next, id);
@@ -290,7 +290,7 @@ private:
     bool takesRows(NodeId id) const
     {
         const auto op = m_dialect.read(m_graph.node(id));
-        const auto *const take = op.ok() ? op.value().getIf<ops::Take>() : nullptr;
+        const auto *const take = op.ok() ? op.value().getIf<ops::Gather>() : nullptr;
         return take != nullptr && take->axis == 0 && m_graph.inputs(id).size() == 2
             && !isConstant(m_graph.inputs(id)[1]);
     }

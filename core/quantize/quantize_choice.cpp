@@ -84,7 +84,7 @@ Ability abilityOf(const ops::Operator &op, const QuantizeOptions &options)
         return concat->axis > 0 && !concat->rnnParameters
             ? Ability{Kind::Support, {}}
             : cannot("int8 concatenation needs axis 1 or higher");
-    if (const auto *norm = op.getIf<ops::BatchNorm>()) {
+    if (const auto *norm = op.getIf<ops::BatchNormalization>()) {
         if (!options.isCalibrated)
             return cannot("int8 BatchNorm needs calibrated ranges");
         return norm->axis == 1 ? Ability{Kind::Support, {}} : cannot("int8 BatchNorm needs channels first");
@@ -161,7 +161,7 @@ private:
             return cannot("excluded operator");
         const NodeDef &inner = m_fused.members[id].empty() ? node : mainNode(m_dialect, node);
         HALFTONE_TRY(const ops::Operator op, m_dialect.read(inner));
-        if (op.is<ops::BatchNorm>() && m_referenced[id] > 1) // ends of a range stand in their place
+        if (op.is<ops::BatchNormalization>() && m_referenced[id] > 1) // ends of a range stand in their place
             return cannot("its mean and variance are read");
         const bool hasForm = m_dialect.quantizedForms()->kindOf(inner.op) != dialect::Int8Kind::None;
         Ability ability = hasForm ? abilityOf(op, m_options) : cannot("no int8 form");

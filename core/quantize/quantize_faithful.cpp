@@ -51,7 +51,7 @@ Deviations deviationsAhead(const graph::Model &model)
         const auto *const conv = op.ok() ? op.value().getIf<ops::Conv>() : nullptr;
         if (conv && conv->groups > 1 && conv->outputChannels > conv->groups)
             deviations.sums.insert(id);
-        if (!op.ok() || !op.value().is<ops::BatchNorm>())
+        if (!op.ok() || !op.value().is<ops::BatchNormalization>())
             continue;
         const auto gamma = arrays.find(graph.node(graph.inputs(id)[1].node).name);
         std::string why

@@ -181,7 +181,7 @@ private:
     Result<bool> mayFold(NodeId norm) const
     {
         HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).read(m_graph.node(norm)));
-        const auto *const batchNorm = op.getIf<ops::BatchNorm>();
+        const auto *const batchNorm = op.getIf<ops::BatchNormalization>();
         return batchNorm != nullptr && batchNorm->axis == 1 && m_referenced[norm] <= 1;
     }
 

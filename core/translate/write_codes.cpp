@@ -120,7 +120,7 @@ Value decodedSigned(NodeWriter &to, std::size_t input, const CodedRange &range, 
                   {codes, to.number("scale", step, DType::F32), to.number("zero_point", 0, DType::I8)});
 }
 
-Result<void> writeBatchNorm(NodeWriter &to, const ops::Quantized<ops::BatchNorm> &op)
+Result<void> writeBatchNormalization(NodeWriter &to, const ops::Quantized<ops::BatchNormalization> &op)
 {
     HALFTONE_TRY(const CodedRange data, rangeAt(to, 5, to.type(0)));
     HALFTONE_TRY(const CodedRange range, rangeOf(to, op.range, to.outType()));
@@ -215,7 +215,7 @@ std::span<const WriterRow> codeWriters()
         writes<ops::Quantized<ops::Pool>, writePool>(),
         writes<ops::Quantized<ops::Activation>, writeActivation>(),
         writes<ops::Quantized<ops::Flatten>, writeFlatten>(),
-        writes<ops::Quantized<ops::BatchNorm>, writeBatchNorm>(),
+        writes<ops::Quantized<ops::BatchNormalization>, writeBatchNormalization>(),
         writes<ops::Quantized<ops::Concat>, writeConcat>(),
         writes<ops::Quantized<ops::Binary>, writeBinary>(),
         writes<ops::Quantized<ops::Embedding>, writeEmbedding>(),

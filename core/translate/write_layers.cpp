@@ -39,7 +39,7 @@ Result<Value> onesFor(NodeWriter &to, std::size_t input)
                       shape);
 }
 
-Result<void> writeBatchNorm(NodeWriter &to, const ops::BatchNorm &op)
+Result<void> writeBatchNormalization(NodeWriter &to, const ops::BatchNormalization &op)
 {
     HALFTONE_TRY(const std::int64_t axis, to.axis(op.axis));
     HALFTONE_TRY(const std::size_t rank, to.rank());
@@ -97,7 +97,7 @@ Result<void> writeLayerNormalization(NodeWriter &to, const ops::LayerNormalizati
     return {};
 }
 
-Result<void> writeInstanceNorm(NodeWriter &to, const ops::InstanceNorm &op)
+Result<void> writeInstanceNormalization(NodeWriter &to, const ops::InstanceNormalization &op)
 {
     to.set(to.add(
         "InstanceNormalization",
@@ -107,7 +107,7 @@ Result<void> writeInstanceNorm(NodeWriter &to, const ops::InstanceNorm &op)
 }
 
 /// Groups as the channels of an instance normalisation, then the factors.
-Result<void> writeGroupNorm(NodeWriter &to, const ops::GroupNorm &op)
+Result<void> writeGroupNormalization(NodeWriter &to, const ops::GroupNormalization &op)
 {
     HALFTONE_TRY(const std::size_t rank, to.rank());
     const std::int64_t channels = rank > 1 ? to.shape(0)[1] : -1;
@@ -148,7 +148,7 @@ Result<void> writeLpNormalization(NodeWriter &to, const ops::LpNormalization &op
     return {};
 }
 
-Result<void> writeLrn(NodeWriter &to, const ops::Lrn &op)
+Result<void> writeLRN(NodeWriter &to, const ops::LRN &op)
 {
     to.set(to.add(
         "LRN", {to.in()},
@@ -253,12 +253,12 @@ Value fullyConnected(NodeWriter &to, const ops::FullyConnected &op, const Values
 std::span<const WriterRow> layerWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::BatchNorm, writeBatchNorm>(),
+        writes<ops::BatchNormalization, writeBatchNormalization>(),
         writes<ops::LayerNormalization, writeLayerNormalization>(),
-        writes<ops::InstanceNorm, writeInstanceNorm>(),
-        writes<ops::GroupNorm, writeGroupNorm>(),
+        writes<ops::InstanceNormalization, writeInstanceNormalization>(),
+        writes<ops::GroupNormalization, writeGroupNormalization>(),
         writes<ops::LpNormalization, writeLpNormalization>(),
-        writes<ops::Lrn, writeLrn>(),
+        writes<ops::LRN, writeLRN>(),
         writes<ops::FullyConnected, writeFullyConnected>(),
         writes<ops::MatMul, writeMatMul>(),
         writes<ops::Gemm, writeGemm>(),

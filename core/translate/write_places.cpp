@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace halftone::translate {
 namespace {
@@ -24,7 +25,7 @@ Result<Value> indicesBelow(NodeWriter &to, std::size_t input, std::int64_t axis,
     return to.add("Clip", {places, to.integer("first", 0), to.integer("last", extent - 1)});
 }
 
-Result<void> writeTake(NodeWriter &to, const ops::Take &op)
+Result<void> writeGather(NodeWriter &to, const ops::Gather &op)
 {
     HALFTONE_TRY(const Value places, indicesBelow(to, 1, op.axis, op.mode));
     to.set(to.add("Gather", {to.in(), places}, {{"axis", text(op.axis)}}));
@@ -53,6 +54,15 @@ Result<void> writeGatherND(NodeWriter &to, const ops::GatherND &)
     axes.push_back(0);
     const Value places = to.cast(to.in(1), to.type(1), DType::I64);
     to.set(to.add("GatherND", {to.in(), to.add("Transpose", {places}, {{"perm", text(axes)}})}));
+    return {};
+}
+
+Result<void> writeCompress(NodeWriter &to, const ops::Compress &op)
+{
+    graph::Attributes attributes;
+    if (op.axis)
+        attributes.set("axis", text(*op.axis));
+    to.set(to.add("Compress", {to.in(), to.cast(to.in(1), to.type(1), DType::Bool)}, std::move(attributes)));
     return {};
 }
 
@@ -116,10 +126,10 @@ Result<void> writeRange(NodeWriter &to, const ops::Range &op)
 std::span<const WriterRow> placeWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::Take, writeTake>(),         writes<ops::Pick, writePick>(),
+        writes<ops::Gather, writeGather>(),     writes<ops::Pick, writePick>(),
         writes<ops::GatherND, writeGatherND>(), writes<ops::OneHot, writeOneHot>(),
         writes<ops::ShapeOf, writeShapeOf>(),   writes<ops::Fill, writeFill>(),
-        writes<ops::Range, writeRange>(),
+        writes<ops::Range, writeRange>(),       writes<ops::Compress, writeCompress>(),
     };
     return kRows;
 }

@@ -232,7 +232,7 @@ Result<void> writeArgSort(NodeWriter &to, const ops::ArgSort &op)
     return {};
 }
 
-Result<void> writeCumulativeSum(NodeWriter &to, const ops::CumulativeSum &op)
+Result<void> writeCumSum(NodeWriter &to, const ops::CumSum &op)
 {
     if (op.product)
         return to.refuse("is a running product");
@@ -262,7 +262,7 @@ std::span<const WriterRow> reductionWriters()
         writes<ops::TopK, writeTopK>(),
         writes<ops::Sort, writeSort>(),
         writes<ops::ArgSort, writeArgSort>(),
-        writes<ops::CumulativeSum, writeCumulativeSum>(),
+        writes<ops::CumSum, writeCumSum>(),
     };
     return kRows;
 }

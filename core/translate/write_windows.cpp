@@ -70,7 +70,7 @@ Result<void> writeConv(NodeWriter &to, const ops::Conv &op)
 }
 
 /// Of a transposed convolution with a target shape: what is cut, and what is added at the end of it.
-Result<void> meetTarget(NodeWriter &to, const ops::Deconv &op, ops::Window &window, Dims &outputPad)
+Result<void> meetTarget(NodeWriter &to, const ops::ConvTranspose &op, ops::Window &window, Dims &outputPad)
 {
     const std::size_t first = ops::firstSpatialAxis(op.layout);
     outputPad.assign(window.rank(), 0);
@@ -87,7 +87,7 @@ Result<void> meetTarget(NodeWriter &to, const ops::Deconv &op, ops::Window &wind
     return {};
 }
 
-Result<void> writeDeconv(NodeWriter &to, const ops::Deconv &op)
+Result<void> writeConvTranspose(NodeWriter &to, const ops::ConvTranspose &op)
 {
     HALFTONE_TRY(ops::Window window, ops::makeWindow(op.kernel, op.stride, op.dilate, op.pad));
     const std::size_t rank = window.rank() + 2;
@@ -324,14 +324,14 @@ Result<void> writeUpsample(NodeWriter &to, const ops::Upsample &op)
     return {};
 }
 
-Result<void> writeResize(NodeWriter &to, const ops::Resize &op)
+Result<void> writeBilinearResize(NodeWriter &to, const ops::BilinearResize &op)
 {
     const graph::Attributes attributes{
         {"mode", "linear"},
         {"coordinate_transformation_mode", op.alignCorners ? "align_corners" : "pytorch_half_pixel"}};
     const Value all = to.add("Shape", {to.in()}, {{"end", "2"}});
     Value size = kNone;
-    if (op.target == ops::Resize::Target::Like) {
+    if (op.target == ops::BilinearResize::Target::Like) {
         size = to.add("Shape", {to.in(1)}, {{"start", "2"}, {"end", "4"}});
     } else if (const tensor::Shape &out = to.outShape(); out.rank() == 4 && out[2] > 0 && out[3] > 0) {
         size = to.integers("size", {out[2], out[3]});
@@ -370,6 +370,31 @@ Result<void> writeCrop(NodeWriter &to, const ops::Crop &op)
     return {};
 }
 
+Result<void> writeCol2Im(NodeWriter &to, const ops::Col2Im &op)
+{
+    const ops::Unfold &unfold = op.window;
+    HALFTONE_TRY(
+        const ops::Window window,
+        ops::makeWindow(unfold.kernel, unfold.stride, unfold.dilate, unfold.pad, unfold.kernel.size()));
+    to.set(to.add(
+        "Col2Im",
+        {to.in(), to.integers("image_shape", op.imageShape), to.integers("block_shape", window.kernel)},
+        {{"strides", text(window.stride)},
+         {"dilations", text(window.dilate)},
+         {"pads", text(padsOf(window))}}));
+    return {};
+}
+
+/// Neighbours with weight 0 and places that are not numbers give other values in ONNX where the data or the grid has infinities or NaN.
+Result<void> writeGridSample(NodeWriter &to, const ops::GridSample &op)
+{
+    if (op.mode != ops::GridSample::Mode::Linear || op.outside != ops::GridSample::Outside::Zeros)
+        return to.refuse("samples other than linearly or beyond the edge");
+    const Value grid = op.axesFirst ? to.add("Transpose", {to.in(1)}, {{"perm", "[0,2,3,1]"}}) : to.in(1);
+    to.set(to.add("GridSample", {to.in(), grid}, {{"align_corners", text(std::int64_t{op.alignCorners})}}));
+    return {};
+}
+
 } // namespace
 
 Result<Value> convolved(NodeWriter &to, const ops::Conv &op, const Values &inputs)
@@ -396,10 +421,15 @@ Result<Value> pooled(NodeWriter &to, const ops::Pool &op, const Value &data)
 std::span<const WriterRow> windowWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::Conv, writeConv>(),         writes<ops::Deconv, writeDeconv>(),
-        writes<ops::Pool, writePool>(),         writes<ops::AdaptiveAveragePool, writeAdaptivePool>(),
-        writes<ops::Upsample, writeUpsample>(), writes<ops::Resize, writeResize>(),
+        writes<ops::Conv, writeConv>(),
+        writes<ops::ConvTranspose, writeConvTranspose>(),
+        writes<ops::Pool, writePool>(),
+        writes<ops::AdaptiveAveragePool, writeAdaptivePool>(),
+        writes<ops::Upsample, writeUpsample>(),
+        writes<ops::BilinearResize, writeBilinearResize>(),
         writes<ops::Crop, writeCrop>(),
+        writes<ops::Col2Im, writeCol2Im>(),
+        writes<ops::GridSample, writeGridSample>(),
     };
     return kRows;
 }

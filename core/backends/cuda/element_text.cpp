@@ -69,7 +69,7 @@ public:
             return of(*curve);
         if (const auto *join = op.getIf<ops::Join>())
             return of(*join);
-        if (const auto *norm = op.getIf<ops::BatchNorm>())
+        if (const auto *norm = op.getIf<ops::BatchNormalization>())
             return of(*norm);
         return rest(op);
     }
@@ -200,7 +200,7 @@ private:
     }
 
     /// Inputs: data, gamma, beta, mean, variance.
-    Text of(const ops::BatchNorm &op) const
+    Text of(const ops::BatchNormalization &op) const
     {
         if (!m_isFloat)
             return std::nullopt;
@@ -211,7 +211,7 @@ private:
     }
 
     /// Codes of 8 or 16 bits by a scale and a zero point.
-    Text of(const ops::CodeLinear &op) const
+    Text of(const ops::QuantizeLinear &op) const
     {
         const DType to = m_operation.outputs[0].dtype;
         const std::string scaled = m_arguments[0] + " / " + m_arguments[1];
@@ -229,7 +229,7 @@ private:
             + literal((isSigned ? count / 2 : count) - 1, m_number) + ')';
     }
 
-    Text of(const ops::DecodeLinear &op) const
+    Text of(const ops::DequantizeLinear &op) const
     {
         const DType to = m_operation.outputs[0].dtype;
         if (op.block != 0 || !tensor::fitsFloat32(to) || m_operation.inputs[1].dtype != to
@@ -270,9 +270,9 @@ private:
     {
         if (const auto *cast = op.getIf<ops::Cast>())
             return of(*cast);
-        if (const auto *code = op.getIf<ops::CodeLinear>())
+        if (const auto *code = op.getIf<ops::QuantizeLinear>())
             return of(*code);
-        if (const auto *decode = op.getIf<ops::DecodeLinear>())
+        if (const auto *decode = op.getIf<ops::DequantizeLinear>())
             return of(*decode);
         if (const auto *multiply = op.getIf<ops::CodedMultiply>())
             return of(*multiply);
@@ -286,7 +286,7 @@ private:
         }
         if (const auto *where = op.getIf<ops::Where>(); where && where->broadcast)
             return filled("$ != 0 ? @ : ~", m_arguments);
-        if (const auto *infinite = op.getIf<ops::IsInfinite>())
+        if (const auto *infinite = op.getIf<ops::IsInf>())
             return floats(std::string("fabs($) == INFINITY && ($ < 0 ? ")
                           + (infinite->negative ? "true" : "false") + " : "
                           + (infinite->positive ? "true" : "false") + ") ? N(1) : N(0)");

@@ -51,12 +51,12 @@ View stretchedInput(const PlanNode &node, std::size_t k, const View &view, const
         along.strides[axis] = view.strides[0];
         return along;
     };
-    const auto *code = node.op.getIf<ops::CodeLinear>();
-    const auto *decode = node.op.getIf<ops::DecodeLinear>();
+    const auto *code = node.op.getIf<ops::QuantizeLinear>();
+    const auto *decode = node.op.getIf<ops::DequantizeLinear>();
     if ((code || decode) && k > 0)
         return countOf(view.dims) > 1 ? alongAxis(fromFront(code ? code->axis : decode->axis, result.size()))
                                       : View{view.dtype, result, Dims(result.size(), 0), view.offset};
-    if (const auto *norm = node.op.getIf<ops::BatchNorm>(); norm && k > 0)
+    if (const auto *norm = node.op.getIf<ops::BatchNormalization>(); norm && k > 0)
         return alongAxis(fromFront(norm->axis, result.size()));
     const auto *leaky = node.op.getIf<ops::LeakyRelu>();
     if (leaky && k == 1 && !leaky->stretches) {
@@ -129,7 +129,7 @@ bool Emitter::decodesForProducts(const PlanNode &node) const
                    return post.operand == node.outputs[0];
                });
     };
-    return node.op.is<ops::DecodeLinear>() && !m_uses.isOutput[node.outputs[0]]
+    return node.op.is<ops::DequantizeLinear>() && !m_uses.isOutput[node.outputs[0]]
         && !m_uses.readers[node.outputs[0]].empty()
         && std::ranges::all_of(m_uses.readers[node.outputs[0]], isProductOf);
 }

@@ -300,7 +300,7 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
     return {};
 }
 
-Result<void> lowerDeconv(Emitter &emitter, const ops::Deconv &op)
+Result<void> lowerConvTranspose(Emitter &emitter, const ops::ConvTranspose &op)
 {
     if (std::ranges::any_of(op.targetShape, [](std::int64_t extent) { return extent != 0; }))
         return refused("a transposed convolution to a given shape");
@@ -321,8 +321,8 @@ std::optional<Result<void>> lowerConvolution(Emitter &emitter)
 {
     if (const auto *conv = emitter.node().op.getIf<ops::Conv>())
         return lowerConv(emitter, *conv);
-    if (const auto *deconv = emitter.node().op.getIf<ops::Deconv>())
-        return lowerDeconv(emitter, *deconv);
+    if (const auto *deconv = emitter.node().op.getIf<ops::ConvTranspose>())
+        return lowerConvTranspose(emitter, *deconv);
     return std::nullopt;
 }
 

@@ -41,7 +41,7 @@ std::optional<Data> dataOf(const PlanGraph &graph, const PlanUses &uses, ValueId
 {
     const std::uint32_t producer = uses.producer[real];
     const PlanNode *const node = producer == plan::kNoPlanNode ? nullptr : &graph.nodes[producer];
-    const auto *decode = node == nullptr ? nullptr : node->op.getIf<ops::DecodeLinear>();
+    const auto *decode = node == nullptr ? nullptr : node->op.getIf<ops::DequantizeLinear>();
     if (decode == nullptr || decode->block != 0 || !node->post.empty()
         || !plan::isFloat8(graph.desc(node->inputs[0]).dtype) || graph.isConstant(node->inputs[0])
         || !graph.isConstant(node->inputs[1]))

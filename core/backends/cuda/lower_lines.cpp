@@ -190,7 +190,7 @@ std::function<std::optional<View>(const View &)> alongAxis(const Dims &dims, std
     };
 }
 
-Result<void> lowerGroupNorm(Emitter &emitter, const ops::GroupNorm &op)
+Result<void> lowerGroupNormalization(Emitter &emitter, const ops::GroupNormalization &op)
 {
     // (N, C, …) as (N, groups, C / groups, …): lines are the axes behind the groups.
     const PlanNode &node = emitter.node();
@@ -251,10 +251,10 @@ std::optional<Result<void>> lowerNorms(Emitter &emitter, const Dims &dims)
                                                                    : std::optional(stretched(view, dims));
                          });
     }
-    if (const auto *norm = node.op.getIf<ops::InstanceNorm>(); norm && dims.size() > 2)
+    if (const auto *norm = node.op.getIf<ops::InstanceNormalization>(); norm && dims.size() > 2)
         return lowerNorm(emitter, from(2), {1, 2}, {}, norm->epsilon, alongAxis(dims, 1));
-    if (const auto *norm = node.op.getIf<ops::GroupNorm>())
-        return lowerGroupNorm(emitter, *norm);
+    if (const auto *norm = node.op.getIf<ops::GroupNormalization>())
+        return lowerGroupNormalization(emitter, *norm);
     if (const auto *norm = node.op.getIf<ops::LpNormalization>(); norm && norm->p == 2) {
         const std::string number(numberName(emitter.graph().desc(node.inputs[0]).dtype));
         const std::string inverse = norm->epsilon

@@ -329,7 +329,7 @@ std::optional<Result<void>> lowerMove(Emitter &emitter)
         return lowerPad(emitter, *pad);
     if (op.is<ops::Embedding>())
         return lowerGather(emitter, node.inputs[1], node.inputs[0], 0, ops::IndexMode::Clip);
-    if (const auto *take = op.getIf<ops::Take>())
+    if (const auto *take = op.getIf<ops::Gather>())
         return lowerGather(emitter, node.inputs[0], node.inputs[1],
                            fromFront(take->axis, emitter.graph().desc(node.inputs[0]).shape.rank()),
                            take->mode);

@@ -156,7 +156,7 @@ Result<void> emitMatrixProduct(Emitter &emitter, const ProductDesc &desc, const 
 std::optional<Result<void>> lowerProduct(Emitter &emitter)
 {
     const PlanNode &node = emitter.node();
-    const bool isProduct = node.op.is<ops::Conv>() || node.op.is<ops::Deconv>()
+    const bool isProduct = node.op.is<ops::Conv>() || node.op.is<ops::ConvTranspose>()
         || node.op.is<ops::FullyConnected>() || node.op.is<ops::MatMul>();
     if (!isProduct)
         return std::nullopt;

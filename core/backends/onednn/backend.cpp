@@ -90,7 +90,7 @@ private:
         if (const auto *cast = operation.op.getIf<ops::Cast>();
             cast && cast->saturates && tensor::isForAnalysis(operation.outputs[0].dtype))
             return unsupported("plan", "a cast that ends at the type's largest number");
-        if (operation.op.is<ops::CodeLinear>()) // the last bit of a quotient decides between two codes
+        if (operation.op.is<ops::QuantizeLinear>()) // the last bit of a quotient decides between two codes
             return unsupported("plan", "codes as the operator is defined");
         if (auto ranges = m_fallback ? openRanges(operation) : std::vector<std::size_t>(); !ranges.empty())
             return rangedKernel(operation, std::move(ranges), m_threads, *m_fallback);

@@ -86,7 +86,7 @@ std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank)
 
 Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
 {
-    const bool takesEmpty = node.op.is<ops::Recurrence>() || node.op.is<ops::Rnn>();
+    const bool takesEmpty = node.op.is<ops::Recurrence>();
     for (const plan::ValueId value : node.outputs) // kernels of no elements exist in no library
         if (!takesEmpty && emitter.desc(value).shape.isComplete()
             && emitter.desc(value).shape.elementCount() == 0)
@@ -94,15 +94,15 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
     const auto int8 = lowerFirst(
         emitter, node, &lowerFusedProduct, &lowerQuantize, &lowerDequantize, &lowerInt8Pool, &lowerInt8Relu,
         &lowerInt8Concat, &lowerInt8Binary, &lowerInt8BatchNorm, &lowerInt8Flatten, &lowerInt8Sums,
-        &lowerInt8FullSums, &lowerRequantize, &lowerCodedChain, &lowerCodeLinear, &lowerDecodeLinear,
-        &lowerCodedSums, &lowerCodeDynamically, &lowerCodedAverage, &lowerCodedMultiply);
+        &lowerInt8FullSums, &lowerRequantize, &lowerCodedChain, &lowerQuantizeLinear, &lowerDequantizeLinear,
+        &lowerCodedSums, &lowerDynamicQuantizeLinear, &lowerCodedAverage, &lowerCodedMultiply);
     if (int8)
         return *int8;
     const auto done = lowerFirst(
-        emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerGemm, &lowerPool,
-        &lowerBatchNorm, &lowerLayerNormalization, &lowerRowAttention, &lowerRecurrence, &lowerRnn,
-        &lowerReduce, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerJoin, &lowerCast,
-        &lowerConcat, &lowerUpsample, &lowerResample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
+        emitter, node, &lowerConv, &lowerConvTranspose, &lowerFullyConnected, &lowerMatMul, &lowerGemm,
+        &lowerPool, &lowerBatchNormalization, &lowerLayerNormalization, &lowerRowAttention, &lowerRecurrence,
+        &lowerReduce, &lowerLRN, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerJoin, &lowerCast,
+        &lowerConcat, &lowerUpsample, &lowerResize, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
         &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>, &lowerSameBytes<ops::Unsqueeze>,
         &lowerSameBytes<ops::Squeeze>);
     if (done)

@@ -12,7 +12,8 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node);
 Result<void> lowerConv(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv);
 /// By a kernel of our own. false: it does not serve here, or oneDNN's is about as fast; nothing was added
 Result<bool> lowerWinograd(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv);
-Result<void> lowerDeconv(Emitter &emitter, const plan::PlanNode &node, const ops::Deconv &deconv);
+Result<void> lowerConvTranspose(Emitter &emitter, const plan::PlanNode &node,
+                                const ops::ConvTranspose &deconv);
 Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
                                  const ops::FullyConnected &full);
 /// The data of a fully connected layer as an inner product reads them: rows first; with `flatten` all other axes are columns, else
@@ -21,16 +22,16 @@ Dims productDims(const tensor::Shape &data, bool flatten);
 Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product);
 Result<void> lowerGemm(Emitter &emitter, const plan::PlanNode &node, const ops::Gemm &gemm);
 Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool);
-Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm);
+Result<void> lowerBatchNormalization(Emitter &emitter, const plan::PlanNode &node,
+                                     const ops::BatchNormalization &norm);
 Result<void> lowerLayerNormalization(Emitter &emitter, const plan::PlanNode &node,
                                      const ops::LayerNormalization &norm);
 Result<void> lowerRowAttention(Emitter &emitter, const plan::PlanNode &node,
                                const ops::RowAttention &attention);
 /// By a kernel of our own (lower_recurrence.cpp).
 Result<void> lowerRecurrence(Emitter &emitter, const plan::PlanNode &node, const ops::Recurrence &op);
-Result<void> lowerRnn(Emitter &emitter, const plan::PlanNode &node, const ops::Rnn &op);
 Result<void> lowerReduce(Emitter &emitter, const plan::PlanNode &node, const ops::Reduce &reduce);
-Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm);
+Result<void> lowerLRN(Emitter &emitter, const plan::PlanNode &node, const ops::LRN &norm);
 Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax);
 Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
                                     const ops::SoftmaxActivation &softmax);
@@ -56,13 +57,15 @@ Result<void> lowerInt8Concat(Emitter &emitter, const plan::PlanNode &node,
 Result<void> lowerInt8Binary(Emitter &emitter, const plan::PlanNode &node,
                              const ops::Quantized<ops::Binary> &binary);
 Result<void> lowerInt8BatchNorm(Emitter &emitter, const plan::PlanNode &node,
-                                const ops::Quantized<ops::BatchNorm> &norm);
+                                const ops::Quantized<ops::BatchNormalization> &norm);
 Result<void> lowerInt8Flatten(Emitter &emitter, const plan::PlanNode &node,
                               const ops::Quantized<ops::Flatten> &flatten);
 /// Operators on codes by scales and zero points (lower_codes*.cpp).
 Result<void> lowerCodedChain(Emitter &emitter, const plan::PlanNode &node, const ops::CodedChain &chain);
-Result<void> lowerCodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::CodeLinear &code);
-Result<void> lowerDecodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::DecodeLinear &decode);
+Result<void> lowerQuantizeLinear(Emitter &emitter, const plan::PlanNode &node,
+                                 const ops::QuantizeLinear &code);
+Result<void> lowerDequantizeLinear(Emitter &emitter, const plan::PlanNode &node,
+                                   const ops::DequantizeLinear &decode);
 Result<void> lowerCodedAverage(Emitter &emitter, const plan::PlanNode &node,
                                const ops::CodedAverage &average);
 Result<void> lowerCodedMultiply(Emitter &emitter, const plan::PlanNode &node,
@@ -71,8 +74,8 @@ Result<void> lowerCodedMultiply(Emitter &emitter, const plan::PlanNode &node,
 Result<void> lowerCodedSums(Emitter &emitter, const plan::PlanNode &node, const ops::CodedSums &sums);
 /// The same in float32, for processors that do not add products of codes exactly: as long as no sum can pass 2^24, float32 does.
 Result<void> lowerWideSums(Emitter &emitter, const plan::PlanNode &node, const ops::CodedSums &sums);
-Result<void> lowerCodeDynamically(Emitter &emitter, const plan::PlanNode &node,
-                                  const ops::CodeDynamically &code);
+Result<void> lowerDynamicQuantizeLinear(Emitter &emitter, const plan::PlanNode &node,
+                                        const ops::DynamicQuantizeLinear &code);
 /// The extents of a window as oneDNN wants them.
 struct PoolWindow
 {
@@ -90,7 +93,7 @@ Result<void> lowerTranspose(Emitter &emitter, const plan::PlanNode &node, const 
 /// Where each axis of a transposition's result comes from; nothing for another operator.
 std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank);
 Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample);
-Result<void> lowerResample(Emitter &emitter, const plan::PlanNode &node, const ops::Resample &resample);
+Result<void> lowerResize(Emitter &emitter, const plan::PlanNode &node, const ops::Resize &resample);
 
 /// oneDNN's post-operations of a node and the memory that they read.
 struct PostOps

@@ -275,7 +275,7 @@ Result<void> lowerCodedChain(Emitter &emitter, const plan::PlanNode &node, const
                                   : lowerCodedTable(emitter, node, chain);
 }
 
-Result<void> lowerCodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::CodeLinear &)
+Result<void> lowerQuantizeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::QuantizeLinear &)
 {
     const auto scale = plan::codeScaleOf(emitter.graph(), node);
     if (!scale)
@@ -294,7 +294,8 @@ Result<void> lowerCodeLinear(Emitter &emitter, const plan::PlanNode &node, const
     return {};
 }
 
-Result<void> lowerDecodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::DecodeLinear &)
+Result<void> lowerDequantizeLinear(Emitter &emitter, const plan::PlanNode &node,
+                                   const ops::DequantizeLinear &)
 {
     const auto scale = plan::codeScaleOf(emitter.graph(), node);
     if (!scale)

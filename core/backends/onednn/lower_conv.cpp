@@ -168,7 +168,8 @@ Result<void> lowerConv(Emitter &emitter, const plan::PlanNode &node, const ops::
     return {};
 }
 
-Result<void> lowerDeconv(Emitter &emitter, const plan::PlanNode &node, const ops::Deconv &deconv)
+Result<void> lowerConvTranspose(Emitter &emitter, const plan::PlanNode &node,
+                                const ops::ConvTranspose &deconv)
 {
     if (deconv.layout != ops::Layout::ChannelsFirst)
         return unsupported("layout", "channels last");

@@ -273,7 +273,7 @@ Result<std::vector<float>> constantFloats(const Emitter &emitter, plan::ValueId 
 
 /// oneDNN normalises int8 with scales and shifts of reals: mean 0 and variance 1 leave a factor and an offset a channel.
 Result<void> lowerInt8BatchNorm(Emitter &emitter, const plan::PlanNode &node,
-                                const ops::Quantized<ops::BatchNorm> &norm)
+                                const ops::Quantized<ops::BatchNormalization> &norm)
 {
     HALFTONE_TRY(const Type from, codeType(emitter, node.inputs[0]));
     HALFTONE_TRY(const double scale, resultScale(emitter, node));

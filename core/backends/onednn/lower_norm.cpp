@@ -36,8 +36,8 @@ std::int64_t placesOf(const tensor::Shape &shape)
 }
 
 /// Of data that lies channel by channel.
-Result<void> normaliseChannels(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm,
-                               const Place &source)
+Result<void> normaliseChannels(Emitter &emitter, const plan::PlanNode &node,
+                               const ops::BatchNormalization &norm, const Place &source)
 {
     const kernels::TensorDesc &data = emitter.desc(node.inputs[0]);
     const ChannelNorm channels{data.shape[0],        data.shape[1],
@@ -57,7 +57,8 @@ Result<void> normaliseChannels(Emitter &emitter, const plan::PlanNode &node, con
 
 } // namespace
 
-Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm)
+Result<void> lowerBatchNormalization(Emitter &emitter, const plan::PlanNode &node,
+                                     const ops::BatchNormalization &norm)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     HALFTONE_CHECK(onlyFirstResult(emitter, node));
@@ -242,7 +243,7 @@ Result<void> lowerReduce(Emitter &emitter, const plan::PlanNode &node, const ops
     return {};
 }
 
-Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm)
+Result<void> lowerLRN(Emitter &emitter, const plan::PlanNode &node, const ops::LRN &norm)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     HALFTONE_CHECK(onlyFirstResult(emitter, node));

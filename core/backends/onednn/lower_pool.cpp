@@ -93,16 +93,16 @@ Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::
 namespace {
 
 /// Does each element of the result come of the one that lies below it, along spatial axes that grow by whole factors?
-bool repeatsPixels(const ops::Resample &op, const tensor::Shape &data, const tensor::Shape &result)
+bool repeatsPixels(const ops::Resize &op, const tensor::Shape &data, const tensor::Shape &result)
 {
-    using Places = ops::Resample::Places;
-    using Rounding = ops::Resample::Rounding;
+    using Places = ops::Resize::Places;
+    using Rounding = ops::Resize::Rounding;
     const bool fromBelow = op.rounding == Rounding::Down
         && (op.places == Places::Asymmetric || op.places == Places::HalfPixelNearest);
     const bool fromMiddles = (op.rounding == Rounding::HalfDown || op.rounding == Rounding::HalfUp)
         && (op.places == Places::HalfPixel || op.places == Places::HalfPixelSymmetric
             || op.places == Places::HalfPixelOrZero);
-    if (op.mode != ops::Resample::Mode::Nearest || (!fromBelow && !fromMiddles) || data.rank() < 3
+    if (op.mode != ops::Resize::Mode::Nearest || (!fromBelow && !fromMiddles) || data.rank() < 3
         || data.rank() > 5)
         return false;
     const auto axes = ops::resampledAxes(op, data);
@@ -143,7 +143,7 @@ Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const o
         : unsupported("sample_type", "other than nearest of one input");
 }
 
-Result<void> lowerResample(Emitter &emitter, const plan::PlanNode &node, const ops::Resample &resample)
+Result<void> lowerResize(Emitter &emitter, const plan::PlanNode &node, const ops::Resize &resample)
 {
     return repeatsPixels(resample, emitter.desc(node.inputs[0]).shape, emitter.desc(node.outputs[0]).shape)
         ? repeatPixels(emitter, node)

@@ -156,17 +156,26 @@ private:
     std::vector<BufferId> m_inputs;
 };
 
-std::array<std::size_t, 4> orderOfOnnx(Recurrence::Cell cell)
+/// All but parameters and places.
+void describeRecurrence(const Recurrence &op, const Dims &data, RecurrentLayers &layers)
 {
-    return cell == Recurrence::Cell::Lstm ? std::array<std::size_t, 4>{0, 2, 1, 3}
-                                          : std::array<std::size_t, 4>{0, 1, 2, 0};
+    layers.cell = op.cell;
+    layers.direction = op.direction;
+    layers.functions = op.functions;
+    layers.limit = op.clip ? static_cast<float>(*op.clip) : layers.limit;
+    layers.couplesForget = op.couplesForget;
+    layers.linearBeforeReset = op.linearBeforeReset;
+    layers.gateOrder = ops::recurrentGateOrder(op);
+    layers.steps = static_cast<std::size_t>(data[op.batchFirst ? 1 : 0]);
+    layers.batch = static_cast<std::size_t>(data[op.batchFirst ? 0 : 1]);
+    layers.hidden = static_cast<std::size_t>(op.hiddenSize);
 }
 
-void placeTensors(RecurrentLayers &layers, std::size_t features, bool isBatchFirst)
+void placeTensors(RecurrentLayers &layers, const Recurrence &op, std::size_t features)
 {
     const std::size_t directions = layers.directions();
     const std::size_t row = directions * layers.hidden;
-    if (isBatchFirst) {
+    if (op.batchFirst) {
         layers.data = {features, layers.steps * features, 0};
         layers.sequence = {row, layers.steps * row, layers.hidden};
         layers.state = {0, row, layers.hidden};
@@ -175,11 +184,8 @@ void placeTensors(RecurrentLayers &layers, std::size_t features, bool isBatchFir
         layers.sequence = {layers.batch * row, layers.hidden, layers.batch * layers.hidden};
         layers.state = {0, layers.hidden, layers.batch * layers.hidden};
     }
-}
-
-std::size_t functionsOf(Recurrence::Cell cell)
-{
-    return cell == Recurrence::Cell::Lstm ? 3 : cell == Recurrence::Cell::Gru ? 2 : 1;
+    if (op.stack)
+        layers.sequence = {layers.batch * row, row, layers.hidden};
 }
 
 std::int64_t signedSize(std::size_t count)
@@ -187,140 +193,46 @@ std::int64_t signedSize(std::size_t count)
     return static_cast<std::int64_t>(count);
 }
 
-/// The cell of an operator of MXNet, whose gates lie in another order: of Lstm input, forget, cell, output, of Gru reset, update,
-/// new.
-void describeCell(const ops::Rnn &op, RecurrentLayers &layers)
-{
-    using Cell = ops::Rnn::Cell;
-    using Function = Recurrence::Function;
-    const Function sigmoid{Function::Kind::Sigmoid};
-    const Function tanh{Function::Kind::Tanh};
-    std::vector<Function> functions;
-    switch (op.cell) {
-    case Cell::Relu: // with what is no number as 0, as there
-        functions = {Function{Function::Kind::ThresholdedRelu}};
-        break;
-    case Cell::Tanh:
-        functions = {tanh};
-        break;
-    case Cell::Gru:
-        layers.cell = Recurrence::Cell::Gru;
-        layers.gateOrder = {1, 0, 2};
-        layers.linearBeforeReset = true;
-        functions = {sigmoid, tanh};
-        break;
-    case Cell::Lstm:
-        layers.cell = Recurrence::Cell::Lstm;
-        layers.gateOrder = {0, 1, 3, 2};
-        functions = {sigmoid, tanh, tanh};
-        break;
-    }
-    if (op.bidirectional)
-        layers.direction = Recurrence::Direction::Both;
-    for (std::size_t k = 0; k < layers.directions(); ++k)
-        layers.functions.insert(layers.functions.end(), functions.begin(), functions.end());
-}
-
-/// All matrices, part by part, then all biases; the number of elements.
-std::size_t placeParameters(RecurrentLayers &layers, std::size_t count, std::size_t features)
-{
-    const std::size_t rows = layers.gates() * layers.hidden;
-    std::size_t at = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-        RecurrentPart part;
-        part.features = k < layers.directions() ? features : layers.directions() * layers.hidden;
-        part.weights = at;
-        part.recurrent = at + rows * part.features;
-        at = part.recurrent + rows * layers.hidden;
-        layers.parts.push_back(part);
-    }
-    for (RecurrentPart &part : layers.parts) {
-        part.inputBias = at;
-        part.recurrentBias = at + rows;
-        at += 2 * rows;
-    }
-    return at;
-}
-
 } // namespace
 
 Result<void> lowerRecurrence(Emitter &emitter, const plan::PlanNode &node, const Recurrence &op)
 {
-    RecurrenceLowering lowering(emitter, node);
-    RecurrentLayers &layers = lowering.layers;
-    HALFTONE_CHECK(lowering.begin());
-    const Dims data = dimsOf(emitter.desc(node.inputs[0]).shape);
-    const auto features = static_cast<std::size_t>(data[2]);
-    layers.cell = op.cell;
-    layers.direction = op.direction;
-    layers.functions = op.functions;
-    layers.limit = op.clip ? static_cast<float>(*op.clip) : layers.limit;
-    layers.couplesForget = op.couplesForget;
-    layers.linearBeforeReset = op.linearBeforeReset;
-    layers.gateOrder = orderOfOnnx(op.cell);
-    layers.steps = static_cast<std::size_t>(data[op.batchFirst ? 1 : 0]);
-    layers.batch = static_cast<std::size_t>(data[op.batchFirst ? 0 : 1]);
-    layers.hidden = static_cast<std::size_t>(op.hiddenSize);
-    if (layers.functions.size() != functionsOf(op.cell) * layers.directions() || layers.hidden == 0
-        || layers.limit < 0 || (op.hasCodes && op.batchFirst))
-        return unsupported("plan",
-                           "recurrence that is described in part"); // the reference says what is wrong
-    placeTensors(layers, features, op.batchFirst);
-    const std::size_t rows = layers.gates() * layers.hidden;
-    for (std::size_t k = 0; k < layers.directions(); ++k)
-        layers.parts.push_back(
-            {features, k * rows * features, k * rows * layers.hidden, 2 * k * rows, (2 * k + 1) * rows});
-    if (op.hasCodes)
-        HALFTONE_CHECK(lowering.readCodes(op.scalesInput()));
-    HALFTONE_CHECK(lowering.readMatrices(1, 2));
-    const auto parts = signedSize(layers.directions());
-    const std::int64_t states = parts * data[op.batchFirst ? 0 : 1] * op.hiddenSize;
-    std::size_t next = 3;
-    if (op.hasBias) {
-        HALFTONE_TRY(layers.biases, lowering.read(next++, 2 * parts * signedSize(rows)));
-    }
-    if (op.hasLengths)
-        HALFTONE_CHECK(lowering.readLengths(next++));
-    if (op.hasHidden) {
-        HALFTONE_TRY(layers.firstHidden, lowering.read(next++, states));
-    }
-    if (op.hasCell) {
-        HALFTONE_TRY(layers.firstCell, lowering.read(next++, states));
-    }
-    if (op.hasPeepholes) {
-        HALFTONE_TRY(layers.peepholes, lowering.read(next, 3 * parts * op.hiddenSize));
-    }
-    lowering.finish();
-    return {};
-}
-
-Result<void> lowerRnn(Emitter &emitter, const plan::PlanNode &node, const ops::Rnn &op)
-{
-    if (op.projectionSize || op.cellClipMin || op.cellClipMax || op.cellClipNan)
+    if (op.stack
+        && (op.stack->projectionSize || op.stack->cellMin || op.stack->cellMax || op.stack->replacesNaN))
         return unsupported("plan", "recurrence that projects its state or cuts its cell");
     RecurrenceLowering lowering(emitter, node);
     RecurrentLayers &layers = lowering.layers;
     HALFTONE_CHECK(lowering.begin());
     const Dims data = dimsOf(emitter.desc(node.inputs[0]).shape);
-    describeCell(op, layers);
-    layers.steps = static_cast<std::size_t>(data[0]);
-    layers.batch = static_cast<std::size_t>(data[1]);
-    layers.hidden = static_cast<std::size_t>(op.stateSize);
-    const std::size_t directions = layers.directions();
-    placeTensors(layers, static_cast<std::size_t>(data[2]), false);
-    layers.sequence = {layers.batch * directions * layers.hidden, directions * layers.hidden, layers.hidden};
-    const std::size_t parts = static_cast<std::size_t>(op.layers) * directions;
-    const std::size_t parameters = placeParameters(layers, parts, static_cast<std::size_t>(data[2]));
-    HALFTONE_CHECK(lowering.readMatrices(1, 1));
-    HALFTONE_TRY(layers.biases, lowering.read(1, signedSize(parameters)));
-    const std::int64_t states = signedSize(parts) * data[1] * op.stateSize;
-    HALFTONE_TRY(layers.firstHidden, lowering.read(2, states));
-    const bool hasCell = op.cell == ops::Rnn::Cell::Lstm;
-    if (hasCell) {
-        HALFTONE_TRY(layers.firstCell, lowering.read(3, states));
+    const auto features = static_cast<std::size_t>(data[2]);
+    describeRecurrence(op, data, layers);
+    if (layers.functions.size() != op.functionsEach() * layers.directions() || layers.hidden == 0
+        || layers.limit < 0 || (op.hasCodes && op.batchFirst))
+        return unsupported("plan",
+                           "recurrence that is described in part"); // the reference says what is wrong
+    placeTensors(layers, op, features);
+    layers.parts = ops::recurrentParts(op, features);
+    if (op.hasCodes)
+        HALFTONE_CHECK(lowering.readCodes(op.scalesInput()));
+    HALFTONE_CHECK(lowering.readMatrices(1, op.stack ? 1 : 2));
+    const auto parts = signedSize(layers.parts.size());
+    const std::int64_t states = parts * data[op.batchFirst ? 0 : 1] * op.hiddenSize;
+    if (op.stack) {
+        HALFTONE_TRY(layers.biases, lowering.read(1, signedSize(ops::recurrentParameterCount(op, features))));
+    } else if (op.hasBias) {
+        HALFTONE_TRY(layers.biases, lowering.read(3, 2 * parts * op.gates() * op.hiddenSize));
     }
-    if (op.useSequenceLength)
-        HALFTONE_CHECK(lowering.readLengths(hasCell ? 4 : 3));
+    if (op.hasLengths)
+        HALFTONE_CHECK(lowering.readLengths(op.lengthsInput()));
+    if (op.hasHidden) {
+        HALFTONE_TRY(layers.firstHidden, lowering.read(op.hiddenInput(), states));
+    }
+    if (op.hasCell) {
+        HALFTONE_TRY(layers.firstCell, lowering.read(op.cellInput(), states));
+    }
+    if (op.hasPeepholes) {
+        HALFTONE_TRY(layers.peepholes, lowering.read(op.peepholesInput(), 3 * parts * op.hiddenSize));
+    }
     lowering.finish();
     return {};
 }

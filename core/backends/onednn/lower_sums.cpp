@@ -109,7 +109,8 @@ Result<void> lowerCodedSums(Emitter &emitter, const plan::PlanNode &node, const 
                                                           : lowerMatrixSums(emitter, node, op);
 }
 
-Result<void> lowerCodeDynamically(Emitter &emitter, const plan::PlanNode &node, const ops::CodeDynamically &)
+Result<void> lowerDynamicQuantizeLinear(Emitter &emitter, const plan::PlanNode &node,
+                                        const ops::DynamicQuantizeLinear &)
 {
     if (node.outputs.size() != 3 || emitter.desc(node.inputs[0]).dtype != tensor::DType::F32
         || emitter.desc(node.inputs[0]).shape.elementCount() == 0)

@@ -94,8 +94,8 @@ std::vector<std::size_t> openRanges(const kernels::Operation &operation)
     if (const auto *product = operation.op.getIf<FusedProduct>()) {
         ranges = rangesOf(*product);
     } else if (isOneOf<Requantize, Dequantize, Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>,
-                       Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>, Quantized<Binary>>(
-                   operation.op)) {
+                       Quantized<Activation>, Quantized<BatchNormalization>, Quantized<Concat>,
+                       Quantized<Binary>>(operation.op)) {
         for (std::size_t k = 1; k < operation.inputs.size(); ++k)
             if (operation.inputs[k] == kernels::TensorDesc{DType::F32, tensor::Shape{1}})
                 ranges.push_back(k);

@@ -40,7 +40,7 @@ bool isByElement(const ops::Operator &op)
 
 bool isByRow(const kernels::Operation &operation)
 {
-    const auto *const norm = operation.op.getIf<ops::BatchNorm>();
+    const auto *const norm = operation.op.getIf<ops::BatchNormalization>();
     return operation.op.is<ops::Conv>() || isByElement(operation.op) || (norm != nullptr && norm->axis == 1);
 }
 
@@ -116,7 +116,7 @@ std::optional<std::size_t> rowsAtATime(const kernels::Operation &operation)
     // What computes in 16 bits as it comes takes nothing beside its input and output, but for convolutions.
     const bool takesMore = operation.op.is<ops::Conv>() || isEmulated(operation.outputs[0].dtype);
     if (!takesMore || !isByRow(operation)
-        || (operation.outputs.size() != 1 && !operation.op.is<ops::BatchNorm>()))
+        || (operation.outputs.size() != 1 && !operation.op.is<ops::BatchNormalization>()))
         return std::nullopt;
     const std::size_t rowed = rowedInputs(operation);
     for (std::size_t k = 0; k < rowed; ++k)

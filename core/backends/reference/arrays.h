@@ -4,6 +4,7 @@
 #include "core/kernels/backend.h"
 #include "core/kernels/workers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +50,16 @@ struct Arrays
     std::size_t inCount(std::size_t i) const { return count(inDims(i)); }
     std::size_t outCount(std::size_t i) const { return count(outDims(i)); }
 };
+
+/// Zeros for the outputs from `first` on, which are scratch of another program's kernels.
+template <class Real>
+void clearScratch(const Arrays<Real> &arrays, std::size_t first)
+{
+    for (std::size_t i = first; i < arrays.out.size(); ++i) {
+        if (arrays.out[i])
+            std::fill_n(arrays.out[i], arrays.outCount(i), Real(0));
+    }
+}
 
 /// What a kernel that only moves elements works on: bytes as they are stored.
 struct RawArrays

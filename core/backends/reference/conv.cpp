@@ -121,8 +121,8 @@ Real rounded(const Arrays<Real> &arrays, Real sum)
 }
 
 /// How much of the full result is cut off at the front of an axis.
-std::array<std::int64_t, 3> cutOff(const ops::Deconv &op, const ops::Window &checked, const Picture &input,
-                                   const Picture &output)
+std::array<std::int64_t, 3> cutOff(const ops::ConvTranspose &op, const ops::Window &checked,
+                                   const Picture &input, const Picture &output)
 {
     const Window3 window(checked);
     const bool targeted = std::ranges::any_of(op.targetShape, [](std::int64_t x) { return x != 0; });
@@ -140,7 +140,7 @@ std::array<std::int64_t, 3> cutOff(const ops::Deconv &op, const ops::Window &che
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::Deconv &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::ConvTranspose &op, const Arrays<Real> &arrays)
 {
     HALFTONE_TRY(const ops::Window checked, ops::makeWindow(op.kernel, op.stride, op.dilate, op.pad));
     const Window3 window(checked);
@@ -204,6 +204,6 @@ Result<void> compute(const ops::Deconv &op, const Arrays<Real> &arrays)
 }
 
 HALFTONE_BOTH(Conv)
-HALFTONE_BOTH(Deconv)
+HALFTONE_BOTH(ConvTranspose)
 
 } // namespace halftone::backends::reference

@@ -39,7 +39,7 @@ Result<void> compute(const ops::Curve &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::IsInfinite &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::IsInf &op, const Arrays<Real> &arrays)
 {
     for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
         const Real x = arrays.in[0][i];
@@ -123,6 +123,6 @@ Result<void> move(const ops::Join &op, const RawArrays &arrays)
 }
 
 HALFTONE_BOTH(Curve)
-HALFTONE_BOTH(IsInfinite)
+HALFTONE_BOTH(IsInf)
 
 } // namespace halftone::backends::reference

@@ -25,7 +25,7 @@ template <class Real>
 class Columns
 {
 public:
-    Columns(const ops::DeformableConv &op, const ops::Window &window, DimSpan in, DimSpan out)
+    Columns(const ops::DeformConv &op, const ops::Window &window, DimSpan in, DimSpan out)
         : m_op(op)
         , m_in(in)
         , m_out(out)
@@ -69,7 +69,7 @@ private:
                                                    : withinEdges(image, m_in[2], m_in[3], y, x);
     }
 
-    const ops::DeformableConv &m_op;
+    const ops::DeformConv &m_op;
     DimSpan m_in;
     DimSpan m_out;
     Window3 m_window;
@@ -77,7 +77,7 @@ private:
 };
 
 template <class Real>
-Result<void> check(const ops::DeformableConv &op, const Arrays<Real> &arrays)
+Result<void> check(const ops::DeformConv &op, const Arrays<Real> &arrays)
 {
     if (op.conv.kernel.size() != 2 || op.conv.layout != ops::Layout::ChannelsFirst)
         return unsupported({}, "a deformable convolution other than of (N, C, H, W)");
@@ -91,7 +91,7 @@ Result<void> check(const ops::DeformableConv &op, const Arrays<Real> &arrays)
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::DeformableConv &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::DeformConv &op, const Arrays<Real> &arrays)
 {
     HALFTONE_CHECK(check(op, arrays));
     const DimSpan in = arrays.inDims(0);
@@ -124,6 +124,6 @@ Result<void> compute(const ops::DeformableConv &op, const Arrays<Real> &arrays)
     return {};
 }
 
-HALFTONE_BOTH(DeformableConv)
+HALFTONE_BOTH(DeformConv)
 
 } // namespace halftone::backends::reference

@@ -57,7 +57,7 @@ Result<void> move(const ops::Embedding &, const RawArrays &arrays)
     return takeLines(arrays, 1, view, where);
 }
 
-Result<void> move(const ops::Take &op, const RawArrays &arrays)
+Result<void> move(const ops::Gather &op, const RawArrays &arrays)
 {
     std::vector<std::int64_t> where = indices(arrays, 1);
     const AxisView view(arrays.inDims(0), fromFront(op.axis, arrays.inDims(0).size()));
@@ -65,7 +65,7 @@ Result<void> move(const ops::Take &op, const RawArrays &arrays)
     return takeLines(arrays, 0, view, where);
 }
 
-Result<void> move(const ops::ScatterNd &, const RawArrays &arrays)
+Result<void> move(const ops::ScatterIntoZeros &, const RawArrays &arrays)
 {
     const DimSpan out = arrays.outDims(0);
     if (arrays.inDims(1).empty() || arrays.inDims(1)[0] > static_cast<std::int64_t>(out.size()))
@@ -236,26 +236,6 @@ Result<void> move(const ops::Sequence &op, const RawArrays &arrays)
         }
     }
     return {};
-}
-
-Result<void> move(const ops::BooleanMask &op, const RawArrays &arrays)
-{
-    const DimSpan dims = arrays.inDims(0);
-    const AxisView view(dims, fromFront(op.axis, dims.size()));
-    const kernels::TensorDesc &mask = arrays.operation.inputs[1];
-    if (arrays.inDims(1).size() != 1 || arrays.inCount(1) != view.length)
-        return badInput("input 1", mask.shape.toString(),
-                        "one value for each of the " + std::to_string(view.length) + " slices");
-    std::vector<double> values(view.length);
-    tensor::widen(mask.dtype, arrays.in[1], values.size(), values.data());
-    std::vector<std::int64_t> where;
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] != 0)
-            where.push_back(static_cast<std::int64_t>(i));
-    if (view.outer * where.size() * view.inner != arrays.outCount(0))
-        return badInput("input 1", std::to_string(where.size()) + " values that are not 0",
-                        "as many as the output has slices");
-    return takeLines(arrays, 0, view, where);
 }
 
 } // namespace halftone::backends::reference

@@ -291,7 +291,7 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Integer> &arrays)
 }
 
 template <>
-Result<void> compute(const ops::CumulativeSum &op, const Arrays<Integer> &arrays)
+Result<void> compute(const ops::CumSum &op, const Arrays<Integer> &arrays)
 {
     const auto elements = static_cast<std::int64_t>(arrays.inCount(0));
     const DimSpan dims = op.axis ? arrays.inDims(0) : DimSpan(&elements, 1);

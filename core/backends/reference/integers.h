@@ -19,7 +19,7 @@ template <> Result<void> compute(const ops::Unary &, const Arrays<std::int64_t> 
 template <> Result<void> compute(const ops::Binary &, const Arrays<std::int64_t> &);
 template <> Result<void> compute(const ops::ScalarBinary &, const Arrays<std::int64_t> &);
 template <> Result<void> compute(const ops::Reduce &, const Arrays<std::int64_t> &);
-template <> Result<void> compute(const ops::CumulativeSum &, const Arrays<std::int64_t> &);
+template <> Result<void> compute(const ops::CumSum &, const Arrays<std::int64_t> &);
 extern template Result<void> compute(const ops::ArgReduce &, const Arrays<std::int64_t> &);
 extern template Result<void> compute(const ops::TopK &, const Arrays<std::int64_t> &);
 extern template Result<void> compute(const ops::Sort &, const Arrays<std::int64_t> &);

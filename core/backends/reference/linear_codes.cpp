@@ -81,7 +81,7 @@ Result<std::vector<std::size_t>> scaleOfElements(DimSpan data, DimSpan scales, s
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::CodeLinear &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::QuantizeLinear &op, const Arrays<Real> &arrays)
 {
     HALFTONE_TRY(const auto which, scaleOfElements(arrays.inDims(0), arrays.inDims(1), op.axis, op.block));
     const DType type = arrays.operation.outputs[0].dtype;
@@ -99,7 +99,7 @@ Result<void> compute(const ops::CodeLinear &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::DecodeLinear &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::DequantizeLinear &op, const Arrays<Real> &arrays)
 {
     HALFTONE_TRY(const auto which, scaleOfElements(arrays.inDims(0), arrays.inDims(1), op.axis, op.block));
     for (std::size_t i = 0; i < which.size(); ++i) {
@@ -110,7 +110,7 @@ Result<void> compute(const ops::DecodeLinear &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::CodeDynamically &, const Arrays<Real> &arrays)
+Result<void> compute(const ops::DynamicQuantizeLinear &, const Arrays<Real> &arrays)
 {
     float low = 0;
     float high = 0;
@@ -238,9 +238,9 @@ Result<void> compute(const ops::CodedMatMul &op, const Arrays<Real> &arrays)
     return {};
 }
 
-HALFTONE_BOTH(CodeLinear)
-HALFTONE_BOTH(DecodeLinear)
-HALFTONE_BOTH(CodeDynamically)
+HALFTONE_BOTH(QuantizeLinear)
+HALFTONE_BOTH(DequantizeLinear)
+HALFTONE_BOTH(DynamicQuantizeLinear)
 HALFTONE_BOTH(CodedConv)
 HALFTONE_BOTH(CodedMatMul)
 

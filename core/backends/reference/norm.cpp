@@ -42,7 +42,7 @@ void tellStatistics(const Arrays<Real> &arrays, std::size_t at, double mean, dou
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::BatchNorm &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::BatchNormalization &op, const Arrays<Real> &arrays)
 {
     const AxisView view(arrays.inDims(0), fromFront(op.axis, arrays.inDims(0).size()));
     const auto epsilon = static_cast<Real>(op.epsilon);
@@ -63,7 +63,7 @@ Result<void> compute(const ops::BatchNorm &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::GroupNorm &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::GroupNormalization &op, const Arrays<Real> &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const auto groups = static_cast<std::size_t>(op.groups);
@@ -89,7 +89,7 @@ Result<void> compute(const ops::GroupNorm &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::InstanceNorm &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::InstanceNormalization &op, const Arrays<Real> &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const auto channels = static_cast<std::size_t>(dims[1]);
@@ -110,7 +110,7 @@ Result<void> compute(const ops::InstanceNorm &op, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::Lrn &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::LRN &op, const Arrays<Real> &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const AxisView view(dims, 1);
@@ -143,9 +143,9 @@ Result<void> compute(const ops::Lrn &op, const Arrays<Real> &arrays)
     return {};
 }
 
-HALFTONE_BOTH(BatchNorm)
-HALFTONE_BOTH(GroupNorm)
-HALFTONE_BOTH(InstanceNorm)
-HALFTONE_BOTH(Lrn)
+HALFTONE_BOTH(BatchNormalization)
+HALFTONE_BOTH(GroupNormalization)
+HALFTONE_BOTH(InstanceNormalization)
+HALFTONE_BOTH(LRN)
 
 } // namespace halftone::backends::reference

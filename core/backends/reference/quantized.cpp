@@ -189,7 +189,7 @@ Result<void> compute(const ops::Quantized<ops::Flatten> &, const Arrays<Real> &a
 }
 
 template <class Real>
-Result<void> compute(const ops::Quantized<ops::BatchNorm> &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::Quantized<ops::BatchNormalization> &op, const Arrays<Real> &arrays)
 {
     if (!op.range.low || !op.range.high)
         return unsupported({}, "an int8 BatchNorm without a calibrated range",
@@ -363,7 +363,7 @@ HALFTONE_BOTH(Quantized<ops::Conv>)
 HALFTONE_BOTH(Quantized<ops::FullyConnected>)
 HALFTONE_BOTH(Quantized<ops::Pool>)
 HALFTONE_BOTH(Quantized<ops::Activation>)
-HALFTONE_BOTH(Quantized<ops::BatchNorm>)
+HALFTONE_BOTH(Quantized<ops::BatchNormalization>)
 HALFTONE_BOTH(Quantized<ops::Concat>)
 HALFTONE_BOTH(Quantized<ops::Flatten>)
 HALFTONE_BOTH(Quantized<ops::Binary>)

@@ -12,7 +12,7 @@ template <class Real> Result<void> compute(const ops::Quantized<ops::Conv> &, co
 template <class Real> Result<void> compute(const ops::Quantized<ops::FullyConnected> &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Quantized<ops::Pool> &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Quantized<ops::Activation> &, const Arrays<Real> &);
-template <class Real> Result<void> compute(const ops::Quantized<ops::BatchNorm> &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Quantized<ops::BatchNormalization> &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Quantized<ops::Concat> &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Quantized<ops::Flatten> &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Quantized<ops::Binary> &, const Arrays<Real> &);

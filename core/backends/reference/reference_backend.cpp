@@ -22,7 +22,7 @@ using tensor::DType;
 template <class Op>
 concept ComputesIntegers = std::is_same_v<Op, ops::Unary> || std::is_same_v<
     Op, ops::Binary> || std::is_same_v<Op, ops::ScalarBinary> || std::is_same_v<Op, ops::Reduce> || std::
-    is_same_v<Op, ops::CumulativeSum> || std::is_same_v<Op, ops::ArgReduce> || std::is_same_v<
+    is_same_v<Op, ops::CumSum> || std::is_same_v<Op, ops::ArgReduce> || std::is_same_v<
         Op, ops::TopK> || std::is_same_v<Op, ops::Sort> || std::is_same_v<Op, ops::ArgSort>;
 bool needsDouble(const kernels::Operation &operation)
 {

@@ -38,7 +38,7 @@ std::vector<Sample<Real>> samples(std::int64_t from, std::int64_t to, bool align
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::Resize &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::BilinearResize &op, const Arrays<Real> &arrays)
 {
     const DimSpan in = arrays.inDims(0);
     const DimSpan out = arrays.outDims(0);
@@ -70,7 +70,7 @@ template <class Real>
 Result<void> compute(const ops::Upsample &op, const Arrays<Real> &arrays)
 {
     if (op.kind == ops::Upsample::Kind::Bilinear) {
-        ops::Deconv deconv;
+        ops::ConvTranspose deconv;
         const std::int64_t kernel = 2 * op.scale - op.scale % 2;
         const std::int64_t pad = op.scale / 2; // (scale - 1) / 2, rounded up
         deconv.kernel = {kernel, kernel};
@@ -101,7 +101,7 @@ Result<void> compute(const ops::Upsample &op, const Arrays<Real> &arrays)
     return {};
 }
 
-HALFTONE_BOTH(Resize)
+HALFTONE_BOTH(BilinearResize)
 HALFTONE_BOTH(Upsample)
 
 } // namespace halftone::backends::reference

@@ -130,7 +130,7 @@ Result<void> compute(const ops::BatchNormTraining &op, const Arrays<Real> &array
 }
 
 template <class Real>
-Result<void> compute(const ops::MeanVarianceNorm &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::MeanVarianceNormalization &op, const Arrays<Real> &arrays)
 {
     HALFTONE_TRY(const auto strides, reducedStrides(arrays.inDims(0), op.axes, false));
     const DimSpan dims = arrays.inDims(0);
@@ -187,7 +187,7 @@ Result<void> compute(const ops::LpNormalization &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(LayerNormalization)
 HALFTONE_BOTH(BatchNormTraining)
-HALFTONE_BOTH(MeanVarianceNorm)
+HALFTONE_BOTH(MeanVarianceNormalization)
 HALFTONE_BOTH(LpNormalization)
 
 } // namespace halftone::backends::reference

@@ -1,33 +1,12 @@
 #include "core/backends/reference/axis_walk.h"
 #include "core/backends/reference/kernels.h"
-#include "core/base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <string>
 
 /// Small operators that calculate.
 namespace halftone::backends::reference {
-namespace {
-
-/// "(low, high)".
-Result<std::pair<double, double>> rangeOf(const std::string &text)
-{
-    const std::size_t comma = text.find(',');
-    double low = 0;
-    double high = 0;
-    const auto read = [](std::string_view part, double &value) {
-        part = trimmed(part);
-        return std::from_chars(part.data(), part.data() + part.size(), value).ec == std::errc();
-    };
-    if (text.size() < 2 || comma == std::string::npos
-        || !read(std::string_view(text).substr(1, comma - 1), low)
-        || !read(std::string_view(text).substr(comma + 1, text.size() - comma - 2), high) || !(low < high))
-        return badInput("range", '"' + text + '"', "(low, high)");
-    return std::pair(low, high);
-}
-
-} // namespace
 
 template <class Real>
 Result<void> compute(const ops::Quadratic &op, const Arrays<Real> &arrays)
@@ -56,7 +35,7 @@ Result<void> compute(const ops::AllFinite &, const Arrays<Real> &arrays)
 }
 
 template <class Real>
-Result<void> compute(const ops::CumulativeSum &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::CumSum &op, const Arrays<Real> &arrays)
 {
     const std::int64_t all = static_cast<std::int64_t>(arrays.inCount(0));
     const DimSpan dims = op.axis ? arrays.inDims(0) : DimSpan(&all, 1);
@@ -83,10 +62,11 @@ Result<void> compute(const ops::Histogram &op, const Arrays<Real> &arrays)
     const std::size_t bins = arrays.outCount(0);
     std::vector<Real> bounds(bins + 1);
     if (op.bins) {
-        HALFTONE_TRY(const auto range, rangeOf(op.range));
+        if (op.range.size() != 2 || !(op.range[0] < op.range[1]))
+            return badInput("range", std::to_string(op.range.size()) + " values", "a lower and a higher one");
         for (std::size_t k = 0; k <= bins; ++k)
-            bounds[k] = static_cast<Real>(range.first
-                                          + static_cast<double>(k) * (range.second - range.first)
+            bounds[k] = static_cast<Real>(op.range[0]
+                                          + static_cast<double>(k) * (op.range[1] - op.range[0])
                                               / static_cast<double>(bins));
     } else {
         std::copy_n(arrays.in[1], bounds.size(), bounds.begin());
@@ -140,7 +120,7 @@ Result<void> compute(const ops::ColumnKronecker &, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(Quadratic)
 HALFTONE_BOTH(AllFinite)
-HALFTONE_BOTH(CumulativeSum)
+HALFTONE_BOTH(CumSum)
 HALFTONE_BOTH(Histogram)
 HALFTONE_BOTH(BatchNormRelu)
 HALFTONE_BOTH(ColumnKronecker)

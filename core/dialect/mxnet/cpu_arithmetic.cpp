@@ -29,10 +29,10 @@ bool isRefusedInBfloat16(const ops::Operator &op)
         return activation->kind == ops::UnaryKind::Softsign;
     if (const auto *pool = op.getIf<ops::Pool>())
         return pool->kind == ops::Pool::Kind::Sum || pool->kind == ops::Pool::Kind::Lp;
-    return isOneOf<ops::AttentionProduct, ops::MatMul, ops::Gemm, ops::Rnn, ops::LayerNormalization,
-                   ops::GroupNorm, ops::InstanceNorm, ops::LpNormalization, ops::HardSigmoid, ops::Pad,
-                   ops::Upsample, ops::Crop, ops::BoxPrior, ops::SoftmaxActivation, ops::Dropout,
-                   ops::Transpose>(op);
+    return isOneOf<ops::AttentionProduct, ops::MatMul, ops::Gemm, ops::Recurrence, ops::LayerNormalization,
+                   ops::GroupNormalization, ops::InstanceNormalization, ops::LpNormalization,
+                   ops::HardSigmoid, ops::Pad, ops::Upsample, ops::Crop, ops::BoxPrior,
+                   ops::SoftmaxActivation, ops::Dropout, ops::Transpose>(op);
 }
 
 bool isTrue(const OpInfo &info, const NodeDef &node, std::string_view key)
@@ -53,7 +53,7 @@ ops::Operator fusedFunction(const NodeDef &node)
     const graph::Graph &body = *node.subgraphs[0];
     const graph::NodeId last = body.heads().empty() ? 0 : body.heads()[0].node;
     auto op = readOperator(body.node(last));
-    if (!op.ok() || isOneOf<ops::Conv, ops::FullyConnected, ops::BatchNorm, ops::Binary>(op.value()))
+    if (!op.ok() || isOneOf<ops::Conv, ops::FullyConnected, ops::BatchNormalization, ops::Binary>(op.value()))
         return ops::Opaque{};
     return std::move(op).value();
 }
@@ -206,7 +206,7 @@ public:
     }
     std::string spoiltByScale(const ops::Operator &op, bool isOne) const override
     {
-        const auto *const norm = op.getIf<ops::BatchNorm>();
+        const auto *const norm = op.getIf<ops::BatchNormalization>();
         return norm && norm->fixGamma && !isOne
             ? "MXNet's int8 BatchNorm uses the stored gamma even with fix_gamma"
             : "";

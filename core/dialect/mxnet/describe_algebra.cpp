@@ -17,9 +17,6 @@ void describe(OperatorFields &f, ops::ColumnKronecker &op)
     f.integer("num_args", op.inputs);
 }
 
-void describe(OperatorFields &f, ops::Fourier &op)
-{
-    f.integer("compute_size", op.batch);
-}
+void describe(OperatorFields &, ops::DFT &) { }
 
 } // namespace halftone::dialect::mxnet

@@ -9,7 +9,7 @@ constexpr std::string_view kIndexModes[] = {"clip", "wrap", "raise"};
 
 } // namespace
 
-void describe(OperatorFields &f, ops::Take &op)
+void describe(OperatorFields &f, ops::Gather &op)
 {
     f.integer("axis", op.axis);
     f.choice("mode", op.mode, kIndexModes);
@@ -17,7 +17,7 @@ void describe(OperatorFields &f, ops::Take &op)
 
 void describe(OperatorFields &, ops::GatherND &) { }
 
-void describe(OperatorFields &f, ops::ScatterNd &op)
+void describe(OperatorFields &f, ops::ScatterIntoZeros &op)
 {
     f.tuple("shape", op.shape);
 }

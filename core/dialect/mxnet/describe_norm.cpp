@@ -2,7 +2,7 @@
 
 namespace halftone::dialect::mxnet {
 
-void describe(OperatorFields &f, ops::BatchNorm &op)
+void describe(OperatorFields &f, ops::BatchNormalization &op)
 {
     f.integer("axis", op.axis);
     f.real("eps", op.epsilon);
@@ -10,10 +10,6 @@ void describe(OperatorFields &f, ops::BatchNorm &op)
     f.boolean("fix_gamma", op.fixGamma);
     f.boolean("use_global_stats", op.useGlobalStats);
     f.boolean("output_mean_var", op.outputStatistics);
-    if (op.isSynchronized) {
-        f.text("key", op.group);
-        f.integer("ndev", op.devices);
-    }
 }
 
 void describe(OperatorFields &f, ops::LayerNormalization &op)
@@ -23,14 +19,14 @@ void describe(OperatorFields &f, ops::LayerNormalization &op)
     f.boolean("output_mean_var", op.outputStatistics);
 }
 
-void describe(OperatorFields &f, ops::GroupNorm &op)
+void describe(OperatorFields &f, ops::GroupNormalization &op)
 {
     f.integer("num_groups", op.groups);
     f.real("eps", op.epsilon);
     f.boolean("output_mean_var", op.outputStatistics);
 }
 
-void describe(OperatorFields &f, ops::InstanceNorm &op)
+void describe(OperatorFields &f, ops::InstanceNormalization &op)
 {
     f.real("eps", op.epsilon);
 }
@@ -45,7 +41,7 @@ void describe(OperatorFields &f, ops::LpNormalization &op)
     op = {.axis = mode == 2 ? 2 : 1, .toEnd = mode != 1, .epsilon = epsilon, .leastRank = mode == 0 ? 1 : 3};
 }
 
-void describe(OperatorFields &f, ops::Lrn &op)
+void describe(OperatorFields &f, ops::LRN &op)
 {
     f.integer("nsize", op.size);
     f.real("alpha", op.alpha);

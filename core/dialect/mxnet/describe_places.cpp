@@ -4,9 +4,13 @@ namespace halftone::dialect::mxnet {
 
 void describe(OperatorFields &, ops::IndexCopy &) { }
 
-void describe(OperatorFields &f, ops::BooleanMask &op)
+void describe(OperatorFields &f, ops::Compress &op)
 {
-    f.integer("axis", op.axis);
+    if (!f.isReading() && !op.axis)
+        return f.fail("axis", "none", "one");
+    std::int64_t axis = op.axis.value_or(0);
+    f.integer("axis", axis);
+    op.axis = axis;
 }
 
 void describe(OperatorFields &f, ops::SliceAssign &op)
@@ -41,10 +45,11 @@ void describe(OperatorFields &f, ops::FlatIndex &op)
 void describe(OperatorFields &f, ops::Histogram &op)
 {
     f.optionalInteger("bin_cnt", op.bins);
-    f.text("range", op.range);
+    if (op.bins)
+        f.realTuple("range", op.range);
 }
 
-void describe(OperatorFields &f, ops::CumulativeSum &op)
+void describe(OperatorFields &f, ops::CumSum &op)
 {
     f.optionalInteger("axis", op.axis);
     f.dtype("dtype", op.dtype);

@@ -56,7 +56,7 @@ void describe(OperatorFields &f, ops::Quantized<ops::Conv> &op) { describeQuanti
 void describe(OperatorFields &f, ops::Quantized<ops::FullyConnected> &op) { describeQuantized(f, op); }
 void describe(OperatorFields &f, ops::Quantized<ops::Pool> &op) { describeQuantized(f, op); }
 void describe(OperatorFields &f, ops::Quantized<ops::Activation> &op) { describeQuantized(f, op); }
-void describe(OperatorFields &f, ops::Quantized<ops::BatchNorm> &op) { describeQuantized(f, op); }
+void describe(OperatorFields &f, ops::Quantized<ops::BatchNormalization> &op) { describeQuantized(f, op); }
 void describe(OperatorFields &f, ops::Quantized<ops::Concat> &op) { describeQuantized(f, op); }
 void describe(OperatorFields &f, ops::Quantized<ops::Flatten> &op) { describeQuantized(f, op); }
 void describe(OperatorFields &f, ops::Quantized<ops::Binary> &op) { describeQuantized(f, op); }

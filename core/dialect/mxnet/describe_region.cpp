@@ -61,7 +61,7 @@ void describe(OperatorFields &f, ops::RotatedRoiAlign &op)
     f.integer("sampling_ratio", op.sampleRatio);
 }
 
-void describe(OperatorFields &f, ops::DeformableConv &op)
+void describe(OperatorFields &f, ops::DeformConv &op)
 {
     describe(f, op.conv);
     f.integer("num_deformable_group", op.offsetGroups);
@@ -77,10 +77,10 @@ void describe(OperatorFields &f, ops::Unfold &op)
     describePad(f, op.pad);
 }
 
-void describe(OperatorFields &f, ops::Fold &op)
+void describe(OperatorFields &f, ops::Col2Im &op)
 {
     describe(f, op.window);
-    f.tuple("output_size", op.outputSize);
+    f.tuple("output_size", op.imageShape);
 }
 
 void describe(OperatorFields &f, ops::Correlation &op)

@@ -34,7 +34,7 @@ void describe(OperatorFields &f, ops::Upsample &op)
     f.integer("num_args", op.inputs);
 }
 
-void describe(OperatorFields &f, ops::Resize &op)
+void describe(OperatorFields &f, ops::BilinearResize &op)
 {
     static constexpr std::string_view kModes[]
         = {"size", "odd_scale", "like", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"};

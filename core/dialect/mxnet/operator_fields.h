@@ -31,7 +31,6 @@ public:
     virtual void sparseTuple(std::string_view key, ops::OptionalDims &value) = 0;
     virtual void realTuple(std::string_view key, std::vector<double> &value) = 0;
     virtual void dtype(std::string_view key, ops::DType &value) = 0;
-    virtual void text(std::string_view key, std::string &value) = 0;
     /// One of `texts`, by position.
     virtual void choiceIndex(std::string_view key, std::size_t &index,
                              std::span<const std::string_view> texts)

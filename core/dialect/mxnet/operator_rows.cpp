@@ -169,7 +169,7 @@ std::vector<OperatorRow> layerRows()
     return {
     {"Convolution", Conv{}},
     {"Convolution_v1", Conv{}},
-    {"Deconvolution", Deconv{}},
+    {"Deconvolution", ConvTranspose{}},
     {"FullyConnected", FullyConnected{}},
     {"dot", MatMul{MatMul::Form::Dot}},
     {"batch_dot", MatMul{MatMul::Form::Batched}},
@@ -181,20 +181,20 @@ std::vector<OperatorRow> layerRows()
     {"_contrib_interleaved_matmul_encdec_valatt", AttentionProduct{AttentionProduct::Kind::CrossValues}},
     {"Embedding", Embedding{}},
     {"_contrib_SparseEmbedding", Embedding{}},
-    {"RNN", Rnn{}},
-    {"BatchNorm", BatchNorm{}},
-    {"BatchNorm_v1", BatchNorm{}},
-    {"_contrib_SyncBatchNorm", BatchNorm{.isSynchronized = true}},
+    {"RNN", Recurrence{.stack = Recurrence::Stack{}}},
+    {"BatchNorm", BatchNormalization{}},
+    {"BatchNorm_v1", BatchNormalization{}},
+    {"_contrib_SyncBatchNorm", BatchNormalization{}},
     {"LayerNorm", LayerNormalization{.oneAxis = true}},
-    {"GroupNorm", GroupNorm{}},
-    {"InstanceNorm", InstanceNorm{}},
+    {"GroupNorm", GroupNormalization{}},
+    {"InstanceNorm", InstanceNormalization{}},
     {"L2Normalization", LpNormalization{.toEnd = true, .epsilon = 1e-10}},
-    {"LRN", Lrn{}},
+    {"LRN", LRN{}},
     {"Pooling", Pool{}},
     {"Pooling_v1", Pool{.padsZeros = true}},
     {"_contrib_AdaptiveAvgPooling2D", AdaptiveAveragePool{}},
     {"UpSampling", Upsample{}},
-    {"_contrib_BilinearResize2D", Resize{}},
+    {"_contrib_BilinearResize2D", BilinearResize{}},
     {"Crop", Crop{}},
     {"ROIPooling", RoiPool{RoiPool::Kind::Max}},
     {"_contrib_ROIAlign", RoiPool{RoiPool::Kind::Align}},
@@ -272,9 +272,9 @@ std::vector<OperatorRow> movementRows()
     {"reshape_like", ReshapeLike{}},
     {"depth_to_space", DepthToSpace{}},
     {"space_to_depth", SpaceToDepth{}},
-    {"take", Take{}},
+    {"take", Gather{}},
     {"gather_nd", GatherND{.byRows = true}},
-    {"scatter_nd", ScatterNd{}},
+    {"scatter_nd", ScatterIntoZeros{}},
     {"pick", Pick{}},
     {"batch_take", BatchTake{}},
     {"one_hot", OneHot{}},
@@ -301,13 +301,13 @@ std::vector<OperatorRow> regionRows()
     {"_contrib_PSROIPooling", PositionPool{}},
     {"_contrib_DeformablePSROIPooling", PositionPool{.deformable = true}},
     {"_contrib_RROIAlign", RotatedRoiAlign{}},
-    {"_contrib_DeformableConvolution", DeformableConv{}},
-    {"_contrib_ModulatedDeformableConvolution", DeformableConv{.modulated = true}},
+    {"_contrib_DeformableConvolution", DeformConv{}},
+    {"_contrib_ModulatedDeformableConvolution", DeformConv{.modulated = true}},
     {"im2col", Unfold{}},
-    {"col2im", Fold{}},
+    {"col2im", Col2Im{}},
     {"Correlation", Correlation{}},
     {"GridGenerator", SamplingGrid{}},
-    {"BilinearSampler", GridSample{}},
+    {"BilinearSampler", GridSample{.alignCorners = true, .axesFirst = true, .spreadsNaN = true}},
     {"SpatialTransformer", SpatialTransformer{}},
     {"_image_to_tensor", Picture{Picture::Kind::ToTensor}},
     {"_image_normalize", Picture{Picture::Kind::Normalize}},
@@ -343,8 +343,8 @@ std::vector<OperatorRow> algebraRows()
     {"_linalg_extracttrian", algebra(Kind::ExtractTriangle)},
     {"_linalg_maketrian", algebra(Kind::MakeTriangle)},
     {"khatri_rao", ColumnKronecker{}},
-    {"_contrib_fft", Fourier{}},
-    {"_contrib_ifft", Fourier{.inverse = true}},
+    {"_contrib_fft", DFT{.pairsInAxis = true}},
+    {"_contrib_ifft", DFT{.inverse = true, .pairsInAxis = true}},
     };
 }
 
@@ -352,7 +352,7 @@ std::vector<OperatorRow> placeRows()
 {
     return {
     {"_contrib_index_copy", IndexCopy{}},
-    {"_contrib_boolean_mask", BooleanMask{}},
+    {"_contrib_boolean_mask", Compress{.needsAll = true}},
     {"_slice_assign", SliceAssign{}},
     {"_slice_assign_scalar", SliceAssign{.isScalar = true}},
     {"_scatter_set_nd", ScatterAssign{}},
@@ -361,7 +361,7 @@ std::vector<OperatorRow> placeRows()
     {"_ravel_multi_index", FlatIndex{}},
     {"_unravel_index", FlatIndex{.unravel = true}},
     {"_histogram", Histogram{}},
-    {"_np_cumsum", CumulativeSum{}},
+    {"_np_cumsum", CumSum{}},
     {"_eye", EyeLike{.hasInput = false}},
     {"_linspace", Linspace{}},
     {"_contrib_quadratic", Quadratic{}},
@@ -423,7 +423,7 @@ std::vector<OperatorRow> quantizedRows()
     {"_contrib_quantized_fully_connected", Quantized<FullyConnected>{}},
     {"_contrib_quantized_pooling", Quantized<Pool>{}},
     {"_contrib_quantized_act", Quantized<Activation>{}},
-    {"_contrib_quantized_batch_norm", Quantized<BatchNorm>{}},
+    {"_contrib_quantized_batch_norm", Quantized<BatchNormalization>{}},
     {"_contrib_quantized_concat", Quantized<Concat>{}},
     {"_contrib_quantized_flatten", Quantized<Flatten>{}},
     {"_contrib_quantized_elemwise_add", Quantized<Binary>{Binary{BinaryKind::Add}}},
@@ -455,12 +455,13 @@ auto named(const ControlFlow &op) { return op.kind; }
 auto named(const MatMul &op) { return op.form; }
 auto named(const Gemm &op) { return std::tuple(op.hasAddend, op.addendStretches); }
 auto named(const AttentionProduct &op) { return op.kind; }
-auto named(const BatchNorm &op) { return op.isSynchronized; }
 auto named(const RoiPool &op) { return op.kind; }
 auto named(const Unary &op) { return op.kind; }
 auto named(const Binary &op) { return std::tuple(op.kind, op.broadcast); }
 auto named(const ScalarBinary &op) { return std::tuple(op.kind, op.reversed); }
 auto named(const Cast &op) { return op.floatsOnly; }
+auto named(const Compress &op) { return op.needsAll; }
+auto named(const Recurrence &op) { return op.stack.has_value(); }
 auto named(const Moments &op) { return op.atLeastRank1; }
 auto named(const ArgReduce &op) { return std::tuple(op.smallest, op.perRow, op.atLeastRank1, op.last); }
 auto named(const Softmax &op) { return std::tuple(op.kind, op.flattened); }
@@ -470,8 +471,8 @@ auto named(const Join &op) { return std::tuple(op.kind, op.broadcast); }
 auto named(const LayerNormalization &op) { return op.oneAxis; }
 auto named(const LpNormalization &op) { return op.epsilon.has_value(); }
 auto named(const Where &op) { return op.broadcast; }
-auto named(const GroupNorm &op) { return op.perChannel; }
-auto named(const CumulativeSum &op) { return std::tuple(op.product, op.exclusive, op.reverse); }
+auto named(const GroupNormalization &op) { return op.perChannel; }
+auto named(const CumSum &op) { return std::tuple(op.product, op.exclusive, op.reverse); }
 auto named(const Slice &op) { return std::tuple(op.isInside, op.isInside || !op.axes); }
 auto named(const Expand &op) { return op.keepsRank; }
 auto named(const GatherND &op) { return op.byRows; }
@@ -490,10 +491,11 @@ auto named(const Fill &op) { return op.kind; }
 auto named(const Pool &op) { return std::tuple(op.padsZeros, op.dilate, op.windowsBeginInside, op.absolute, op.indicesByColumn); }
 auto named(const Proposal &op) { return op.perPicture; }
 auto named(const PositionPool &op) { return op.deformable; }
-auto named(const DeformableConv &op) { return std::tuple(op.modulated, op.weightSecond); }
+auto named(const DeformConv &op) { return std::tuple(op.modulated, op.weightSecond); }
 auto named(const Picture &op) { return op.kind; }
 auto named(const LinearAlgebra &op) { return op.kind; }
-auto named(const Fourier &op) { return op.inverse; }
+auto named(const GridSample &op) { return std::tuple(op.mode, op.outside, op.alignCorners, op.axesFirst, op.spreadsNaN); }
+auto named(const DFT &op) { return std::tuple(op.pairsInAxis, op.inverse); }
 auto named(const SliceAssign &op) { return op.isScalar; }
 auto named(const FlatIndex &op) { return op.unravel; }
 auto named(const AllFinite &op) { return op.several; }

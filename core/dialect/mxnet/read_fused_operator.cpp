@@ -29,7 +29,7 @@ Result<void> take(ops::FusedProduct &fused, const ops::Operator &op, const std::
         fused.conv = *conv;
     } else if (const auto *full = op.getIf<ops::FullyConnected>()) {
         fused.full = *full;
-    } else if (const auto *norm = op.getIf<ops::BatchNorm>()) {
+    } else if (const auto *norm = op.getIf<ops::BatchNormalization>()) {
         fused.norm = *norm;
     } else if (const auto *sum = op.getIf<ops::Binary>(); sum && sum->kind == ops::BinaryKind::Add) {
         fused.hasSum = true;

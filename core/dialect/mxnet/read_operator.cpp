@@ -46,11 +46,6 @@ public:
         read(key, value, readRealTuple);
     }
     void dtype(std::string_view key, ops::DType &value) override { read(key, value, readDType); }
-    void text(std::string_view key, std::string &value) override
-    {
-        if (const auto found = find(key))
-            value = *found;
-    }
     void choiceIndex(std::string_view key, std::size_t &index,
                      std::span<const std::string_view> texts) override
     {

@@ -70,7 +70,6 @@ public:
     {
         set(key, std::string(value == ops::DType::Unknown ? kNone : tensor::nameOf(value)));
     }
-    void text(std::string_view key, std::string &value) override { set(key, value); }
     void choiceIndex(std::string_view key, std::size_t &index,
                      std::span<const std::string_view> texts) override
     {

@@ -11,18 +11,18 @@ using ops::Operator;
 
 Operator quantizeLinear(NodeReader &in)
 {
-    return ops::CodeLinear{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2),
-                           in.boolean("saturate", true)};
+    return ops::QuantizeLinear{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2),
+                               in.boolean("saturate", true)};
 }
 
 Operator dequantizeLinear(NodeReader &in)
 {
-    return ops::DecodeLinear{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2)};
+    return ops::DequantizeLinear{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2)};
 }
 
 Operator dynamicQuantizeLinear(NodeReader &)
 {
-    return ops::CodeDynamically{};
+    return ops::DynamicQuantizeLinear{};
 }
 
 Operator convInteger(NodeReader &in)

@@ -130,7 +130,7 @@ Operator hardSigmoid(NodeReader &in)
 
 Operator isInf(NodeReader &in)
 {
-    return ops::IsInfinite{in.boolean("detect_negative", true), in.boolean("detect_positive", true)};
+    return ops::IsInf{in.boolean("detect_negative", true), in.boolean("detect_positive", true)};
 }
 
 Operator dropout(NodeReader &in)

@@ -16,7 +16,7 @@ Operator conv(NodeReader &in)
 }
 
 /// An output shape that is given decides the padding, for which the input's extents are needed.
-void padToShape(NodeReader &in, ops::Deconv &op, const ops::Dims &shape)
+void padToShape(NodeReader &in, ops::ConvTranspose &op, const ops::Dims &shape)
 {
     const tensor::Shape *const data = in.shape(0);
     if (data == nullptr)
@@ -41,7 +41,7 @@ void padToShape(NodeReader &in, ops::Deconv &op, const ops::Dims &shape)
 
 Operator convTranspose(NodeReader &in)
 {
-    ops::Deconv op;
+    ops::ConvTranspose op;
     readWindow(in, op, 1);
     op.groups = in.integer("group", 1);
     op.hasBias = in.hasInput(2);
@@ -55,7 +55,7 @@ Operator convTranspose(NodeReader &in)
 
 Operator deformConv(NodeReader &in)
 {
-    ops::DeformableConv op;
+    ops::DeformConv op;
     op.conv = readConv(in, 1, in.hasInput(3));
     op.offsetGroups = in.integer("offset_group", 1);
     op.modulated = in.hasInput(4);
@@ -95,10 +95,10 @@ Operator batchNormalization(NodeReader &in)
 {
     if (in.boolean("training_mode"))
         return ops::BatchNormTraining{in.real("epsilon", 1e-5), in.real("momentum", 0.9)};
-    return ops::BatchNorm{.epsilon = in.real("epsilon", 1e-5),
-                          .momentum = in.real("momentum", 0.9),
-                          .fixGamma = false,
-                          .useGlobalStats = true};
+    return ops::BatchNormalization{.epsilon = in.real("epsilon", 1e-5),
+                                   .momentum = in.real("momentum", 0.9),
+                                   .fixGamma = false,
+                                   .useGlobalStats = true};
 }
 
 Operator layerNormalization(NodeReader &in)
@@ -113,19 +113,19 @@ Operator rmsNormalization(NodeReader &in)
 
 Operator groupNormalization(NodeReader &in)
 {
-    return ops::GroupNorm{.groups = in.integer("num_groups"),
-                          .epsilon = in.real("epsilon", 1e-5),
-                          .perChannel = in.opset() >= 21 && !in.has(kGroupScalesKey)};
+    return ops::GroupNormalization{.groups = in.integer("num_groups"),
+                                   .epsilon = in.real("epsilon", 1e-5),
+                                   .perChannel = in.opset() >= 21 && !in.has(kGroupScalesKey)};
 }
 
 Operator instanceNormalization(NodeReader &in)
 {
-    return ops::InstanceNorm{in.real("epsilon", 1e-5)};
+    return ops::InstanceNormalization{in.real("epsilon", 1e-5)};
 }
 
 Operator meanVarianceNormalization(NodeReader &in)
 {
-    return ops::MeanVarianceNorm{in.optionalIntegers("axes").value_or(ops::Dims{0, 2, 3})};
+    return ops::MeanVarianceNormalization{in.optionalIntegers("axes").value_or(ops::Dims{0, 2, 3})};
 }
 
 Operator lpNormalization(NodeReader &in)
@@ -138,7 +138,7 @@ Operator lpNormalization(NodeReader &in)
 
 Operator lrn(NodeReader &in)
 {
-    return ops::Lrn{in.integer("size"), in.real("alpha", 1e-4), in.real("beta", 0.75), in.real("bias", 1)};
+    return ops::LRN{in.integer("size"), in.real("alpha", 1e-4), in.real("beta", 0.75), in.real("bias", 1)};
 }
 
 template <ops::Pool::Kind kind>

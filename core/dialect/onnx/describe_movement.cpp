@@ -199,7 +199,7 @@ Operator eyeLike(NodeReader &in)
 
 Operator trilu(NodeReader &in)
 {
-    return ops::Triangle{in.boolean("upper", true), in.optionalIntegerAt(1).value_or(0)};
+    return ops::Trilu{in.boolean("upper", true), in.optionalIntegerAt(1).value_or(0)};
 }
 
 Operator centerCropPad(NodeReader &in)

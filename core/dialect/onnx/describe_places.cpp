@@ -62,7 +62,7 @@ Operator topK(NodeReader &in)
 template <bool product>
 Operator cumulative(NodeReader &in)
 {
-    ops::CumulativeSum op;
+    ops::CumSum op;
     op.product = product;
     op.exclusive = in.boolean("exclusive");
     op.reverse = in.boolean("reverse");
@@ -72,7 +72,7 @@ Operator cumulative(NodeReader &in)
 
 Operator gather(NodeReader &in)
 {
-    return ops::Take{in.integer("axis", 0), ops::IndexMode::Raise};
+    return ops::Gather{in.integer("axis", 0), ops::IndexMode::Raise};
 }
 
 Operator gatherElements(NodeReader &in)
@@ -101,18 +101,18 @@ Operator scatterElements(NodeReader &in)
 
 Operator scatterNd(NodeReader &in)
 {
-    return ops::ScatterTuples{ruleOf(in)};
+    return ops::ScatterND{ruleOf(in)};
 }
 
 Operator tensorScatter(NodeReader &in)
 {
     static constexpr std::array<std::string_view, 2> kModes{"linear", "circular"};
-    return ops::CacheUpdate{in.integer("axis", -2), in.choice("mode", kModes) == 1, in.hasInput(2)};
+    return ops::TensorScatter{in.integer("axis", -2), in.choice("mode", kModes) == 1, in.hasInput(2)};
 }
 
 Operator compress(NodeReader &in)
 {
-    return ops::Compress{in.optionalInteger("axis")};
+    return ops::Compress{.axis = in.optionalInteger("axis")};
 }
 
 Operator nonZero(NodeReader &)

@@ -8,31 +8,31 @@ namespace halftone::dialect::onnx {
 namespace {
 
 using ops::Operator;
-using ops::Resample;
+using ops::Resize;
 
-Resample::Mode modeOf(NodeReader &in)
+Resize::Mode modeOf(NodeReader &in)
 {
     static constexpr std::array<std::string_view, 5> kModes{"nearest", "linear", "cubic", "bilinear",
                                                             "bicubic"};
-    static constexpr std::array kOfThem{Resample::Mode::Nearest, Resample::Mode::Linear,
-                                        Resample::Mode::Cubic, Resample::Mode::Linear, Resample::Mode::Cubic};
+    static constexpr std::array kOfThem{Resize::Mode::Nearest, Resize::Mode::Linear, Resize::Mode::Cubic,
+                                        Resize::Mode::Linear, Resize::Mode::Cubic};
     return kOfThem[in.choice("mode", kModes)];
 }
 
 /// By scales alone, each place taken from below.
 Operator upsample(NodeReader &in)
 {
-    Resample op;
+    Resize op;
     op.mode = modeOf(in);
-    op.places = Resample::Places::Asymmetric;
-    op.rounding = Resample::Rounding::Down;
+    op.places = Resize::Places::Asymmetric;
+    op.rounding = Resize::Rounding::Down;
     op.scales = in.opset() < 9 ? in.reals("scales") : in.realsAt(1);
     return op;
 }
 
 Operator resize(NodeReader &in)
 {
-    using Places = Resample::Places;
+    using Places = Resize::Places;
     if (in.opset() < 11)
         return upsample(in);
     static constexpr std::array<std::string_view, 7> kPlaces{
@@ -43,12 +43,12 @@ Operator resize(NodeReader &in)
         Places::AlignCorners, Places::Asymmetric,         Places::Region};
     static constexpr std::array<std::string_view, 4> kRoundings{"round_prefer_floor", "round_prefer_ceil",
                                                                 "floor", "ceil"};
-    static constexpr std::array kOfRoundings{Resample::Rounding::HalfDown, Resample::Rounding::HalfUp,
-                                             Resample::Rounding::Down, Resample::Rounding::Up};
+    static constexpr std::array kOfRoundings{Resize::Rounding::HalfDown, Resize::Rounding::HalfUp,
+                                             Resize::Rounding::Down, Resize::Rounding::Up};
     static constexpr std::array<std::string_view, 4> kPolicies{"stretch", "not_larger", "not_smaller", ""};
-    static constexpr std::array kOfPolicies{Resample::Proportions::Change, Resample::Proportions::KeepWithin,
-                                            Resample::Proportions::KeepBeyond, Resample::Proportions::Change};
-    Resample op;
+    static constexpr std::array kOfPolicies{Resize::Proportions::Change, Resize::Proportions::KeepWithin,
+                                            Resize::Proportions::KeepBeyond, Resize::Proportions::Change};
+    Resize op;
     op.mode = modeOf(in);
     op.places = kOfPlaces[in.choice("coordinate_transformation_mode", kPlaces)];
     op.rounding = kOfRoundings[in.choice("nearest_mode", kRoundings)];
@@ -68,15 +68,15 @@ Operator resize(NodeReader &in)
 
 Operator gridSample(NodeReader &in)
 {
-    using Lookup = ops::GridLookup;
+    using Sample = ops::GridSample;
     static constexpr std::array<std::string_view, 5> kModes{"nearest", "linear", "cubic", "bilinear",
                                                             "bicubic"};
-    static constexpr std::array kOfModes{Lookup::Mode::Nearest, Lookup::Mode::Linear, Lookup::Mode::Cubic,
-                                         Lookup::Mode::Linear, Lookup::Mode::Cubic};
+    static constexpr std::array kOfModes{Sample::Mode::Nearest, Sample::Mode::Linear, Sample::Mode::Cubic,
+                                         Sample::Mode::Linear, Sample::Mode::Cubic};
     static constexpr std::array<std::string_view, 3> kEdges{"zeros", "border", "reflection"};
-    static constexpr std::array kOfEdges{Lookup::Outside::Zeros, Lookup::Outside::Border,
-                                         Lookup::Outside::Reflection};
-    return Lookup{kOfModes[in.choice("mode", kModes)], kOfEdges[in.choice("padding_mode", kEdges)],
+    static constexpr std::array kOfEdges{Sample::Outside::Zeros, Sample::Outside::Border,
+                                         Sample::Outside::Reflection};
+    return Sample{kOfModes[in.choice("mode", kModes)], kOfEdges[in.choice("padding_mode", kEdges)],
                   in.boolean("align_corners")};
 }
 
@@ -105,7 +105,7 @@ Operator determinant(NodeReader &)
 Operator roiAlign(NodeReader &in)
 {
     static constexpr std::array<std::string_view, 2> kModes{"avg", "max"};
-    ops::RegionAlign op;
+    ops::RoiAlign op;
     op.maximum = in.choice("mode", kModes) == 1;
     op.height = in.integer("output_height", 1);
     op.width = in.integer("output_width", 1);
@@ -118,7 +118,7 @@ Operator roiAlign(NodeReader &in)
 
 Operator nonMaxSuppression(NodeReader &in)
 {
-    ops::BoxSelection op;
+    ops::NonMaxSuppression op;
     op.centred = in.boolean("center_point_box");
     op.mostPerClass = in.optionalIntegerAt(2).value_or(0);
     op.overlapThreshold = in.optionalRealAt(3).value_or(0);
@@ -128,19 +128,15 @@ Operator nonMaxSuppression(NodeReader &in)
 
 Operator col2Im(NodeReader &in)
 {
-    ops::ColumnsToImage op;
+    ops::Col2Im op;
     op.imageShape = in.integersAt(1);
-    op.kernel = in.integersAt(2);
-    const std::size_t axes = op.imageShape.size();
-    const auto orOnes = [axes](const ops::Dims &values, std::int64_t one) {
-        return values.empty() ? ops::Dims(axes, one) : values;
-    };
-    op.stride = orOnes(in.integers("strides"), 1);
-    op.dilate = orOnes(in.integers("dilations"), 1);
+    op.window.kernel = in.integersAt(2);
+    op.window.stride = in.integers("strides");
+    op.window.dilate = in.integers("dilations");
     const ops::Dims pads = in.integers("pads");
     const auto half = pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2);
-    op.pad.begin = orOnes(ops::Dims(pads.begin(), half), 0);
-    op.pad.end = orOnes(ops::Dims(half, pads.end()), 0);
+    op.window.pad.begin.assign(pads.begin(), half);
+    op.window.pad.end.assign(half, pads.end());
     return op;
 }
 

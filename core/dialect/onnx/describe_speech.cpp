@@ -164,7 +164,7 @@ Operator rotaryEmbedding(NodeReader &in)
 /// The axis became an input with opset 20, and counts from the end where it is not given.
 Operator dft(NodeReader &in)
 {
-    ops::AxisFourier op;
+    ops::DFT op;
     const bool isOld = in.opset() < 20 || in.has("axis"); // of an older opset until it is written
     op.axis = isOld ? in.integer("axis", 1) : in.optionalIntegerAt(2).value_or(-2);
     op.inverse = in.boolean("inverse");
@@ -175,7 +175,7 @@ Operator dft(NodeReader &in)
 
 Operator stft(NodeReader &in)
 {
-    ops::FrameFourier op;
+    ops::STFT op;
     op.step = in.optionalIntegerAt(1).value_or(1);
     op.onesided = in.boolean("onesided", true);
     op.windowInput = in.position(2);

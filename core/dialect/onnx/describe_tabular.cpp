@@ -114,9 +114,10 @@ namespace {
 Operator tfIdfVectorizer(NodeReader &in)
 {
     static constexpr std::array<std::string_view, 3> kModes{"TF", "IDF", "TFIDF"};
-    static constexpr std::array kOfThem{ops::GramCounts::Mode::Counts, ops::GramCounts::Mode::Presence,
-                                        ops::GramCounts::Mode::Weighted};
-    ops::GramCounts op;
+    static constexpr std::array kOfThem{ops::TfIdfVectorizer::Mode::Counts,
+                                        ops::TfIdfVectorizer::Mode::Presence,
+                                        ops::TfIdfVectorizer::Mode::Weighted};
+    ops::TfIdfVectorizer op;
     op.mode = kOfThem[in.choice("mode", kModes)];
     op.shortest = in.integer("min_gram_length");
     op.longest = in.integer("max_gram_length");
@@ -149,7 +150,7 @@ Operator tfIdfVectorizer(NodeReader &in)
             }
             op.grams.push_back(
                 {ops::Dims(at, at + length), columns[number],
-                 op.mode == ops::GramCounts::Mode::Counts || weights.empty() ? 1 : weights[number]});
+                 op.mode == ops::TfIdfVectorizer::Mode::Counts || weights.empty() ? 1 : weights[number]});
             op.columns = std::max(op.columns, columns[number] + 1);
         }
     }

@@ -104,14 +104,14 @@ Step stepOf(const T &op)
         return Step::Curves;
     else if constexpr (ops::kIsAmong<T, ops::MatMul, ops::Gemm, ops::FullyConnected, ops::Einsum>)
         return Step::Multiplies;
-    else if constexpr (ops::kIsAmong<T, ops::CumulativeSum, ops::Range, ops::RangeLike, ops::IndexArray,
+    else if constexpr (ops::kIsAmong<T, ops::CumSum, ops::Range, ops::RangeLike, ops::IndexArray,
                                      ops::Linspace, ops::ArgReduce, ops::ArgSort, ops::FlatIndex>)
         return Step::Makes;
     else if constexpr (ops::kIsAmong<T, ops::Fill, ops::EyeLike>)
         return Step::Constant;
-    else if constexpr (ops::kIsAmong<T, ops::OneHot, ops::IsInfinite, ops::AllFinite>)
+    else if constexpr (ops::kIsAmong<T, ops::OneHot, ops::IsInf, ops::AllFinite>)
         return Step::Truths;
-    else if constexpr (ops::kIsAmong<T, ops::Take, ops::Embedding, ops::GatherND, ops::GatherElements,
+    else if constexpr (ops::kIsAmong<T, ops::Gather, ops::Embedding, ops::GatherND, ops::GatherElements,
                                      ops::Pick, ops::BatchTake>)
         return Step::Looks;
     else
@@ -183,7 +183,7 @@ const Need *needOf(const T &op, std::size_t input)
         return &kOfData;
     else if constexpr (ops::kIsAmong<T, ops::Embedding, ops::OneHot>)
         return input == 0 ? &kIndex : nullptr;
-    else if constexpr (ops::kIsAmong<T, ops::Take, ops::GatherND, ops::GatherElements, ops::Pick,
+    else if constexpr (ops::kIsAmong<T, ops::Gather, ops::GatherND, ops::GatherElements, ops::Pick,
                                      ops::BatchTake>)
         return input == 1 ? &kIndex : nullptr;
     else
@@ -216,7 +216,7 @@ WaveStep waveStepOf(const ops::Operator &op)
 
 const Need *needOf(const ops::Operator &op, std::size_t input, Purpose purpose)
 {
-    if (op.is<ops::Resample>())
+    if (op.is<ops::Resize>())
         return input > 0 ? &kScale : nullptr;
     if (purpose == Purpose::Scales)
         return nullptr;

@@ -181,16 +181,6 @@ Result<void> infer(const ColumnKronecker &, ShapeSlots &slots)
     return slots.setOutput(0, {rows, columns});
 }
 
-Result<void> infer(const Fourier &op, ShapeSlots &slots)
-{
-    const std::size_t rank = slots.input(0).rank();
-    if (!slots.input(0).hasRank() || (rank != 2 && rank != 4))
-        return {};
-    DimList dims = dimsOf(slots.input(0));
-    dims.back() = op.inverse ? half(dims.back()) : dims.back() * 2;
-    return slots.setOutput(0, dims);
-}
-
 Result<void> infer(const Einsum &op, ShapeSlots &slots)
 {
     std::vector<std::size_t> ranks;

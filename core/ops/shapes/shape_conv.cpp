@@ -71,7 +71,7 @@ Result<std::vector<Dim>> convolved(const ShapeSlots &slots, std::vector<Dim> dim
     return dims;
 }
 
-Result<std::vector<Dim>> deconvolved(const Deconv &deconv, std::vector<Dim> dims, const Window &window)
+Result<std::vector<Dim>> deconvolved(const ConvTranspose &deconv, std::vector<Dim> dims, const Window &window)
 {
     const bool targeted
         = std::ranges::any_of(deconv.targetShape, [](std::int64_t extent) { return extent != 0; });
@@ -134,7 +134,7 @@ Result<void> infer(const Conv &conv, ShapeSlots &slots)
     return slots.setOutput(0, output);
 }
 
-Result<void> infer(const Deconv &deconv, ShapeSlots &slots)
+Result<void> infer(const ConvTranspose &deconv, ShapeSlots &slots)
 {
     HALFTONE_TRY(const Window window, makeWindow(deconv.kernel, deconv.stride, deconv.dilate, deconv.pad));
     HALFTONE_CHECK(checkGroups(deconv.outputChannels, deconv.groups));

@@ -99,7 +99,7 @@ Result<void> infer(const Curve &, ShapeSlots &slots)
     return slots.unify(0, 0);
 }
 
-Result<void> infer(const IsInfinite &, ShapeSlots &slots)
+Result<void> infer(const IsInf &, ShapeSlots &slots)
 {
     return slots.unify(0, 0);
 }

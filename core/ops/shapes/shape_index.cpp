@@ -13,7 +13,7 @@ void append(std::vector<Dim> &to, const tensor::Shape &shape, std::size_t first,
 
 } // namespace
 
-Result<void> infer(const Take &op, ShapeSlots &slots)
+Result<void> infer(const Gather &op, ShapeSlots &slots)
 {
     const tensor::Shape &data = slots.input(0);
     const tensor::Shape &indices = slots.input(1);
@@ -29,7 +29,7 @@ Result<void> infer(const Take &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const ScatterNd &op, ShapeSlots &slots)
+Result<void> infer(const ScatterIntoZeros &op, ShapeSlots &slots)
 {
     return slots.setOutput(0, std::vector<Dim>(op.shape.begin(), op.shape.end()));
 }

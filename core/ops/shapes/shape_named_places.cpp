@@ -86,7 +86,7 @@ Result<void> infer(const ScatterElements &op, ShapeSlots &slots)
     return slots.unify(0, 0);
 }
 
-Result<void> infer(const ScatterTuples &, ShapeSlots &slots)
+Result<void> infer(const ScatterND &, ShapeSlots &slots)
 {
     const Shape &indices = slots.input(1);
     if (slots.input(0).hasRank() && indices.hasRank() && indices.rank() > 0
@@ -97,7 +97,7 @@ Result<void> infer(const ScatterTuples &, ShapeSlots &slots)
     return slots.unify(0, 0);
 }
 
-Result<void> infer(const CacheUpdate &op, ShapeSlots &slots)
+Result<void> infer(const TensorScatter &op, ShapeSlots &slots)
 {
     const Shape &cache = slots.input(0);
     if (cache.hasRank()) {
@@ -145,7 +145,7 @@ Result<void> infer(const TensorList &op, ShapeSlots &slots)
         : Result<void>();
 }
 
-Result<void> infer(const Triangle &, ShapeSlots &slots)
+Result<void> infer(const Trilu &, ShapeSlots &slots)
 {
     if (slots.input(0).hasRank() && slots.input(0).rank() < 2)
         return slots.wrongInput(0, "rank 2 or more");

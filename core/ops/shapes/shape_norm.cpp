@@ -28,7 +28,7 @@ Result<void> needRankOf(const ShapeSlots &slots, std::size_t least)
 
 } // namespace
 
-Result<void> infer(const BatchNorm &op, ShapeSlots &slots)
+Result<void> infer(const BatchNormalization &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.unify(0, 0));
     if (!slots.input(0).hasRank())
@@ -65,7 +65,7 @@ Result<void> infer(const LayerNormalization &op, ShapeSlots &slots)
     return setStatistics(slots, dims);
 }
 
-Result<void> infer(const GroupNorm &op, ShapeSlots &slots)
+Result<void> infer(const GroupNormalization &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("groups", op.groups, 1));
     HALFTONE_CHECK(slots.unify(0, 0));
@@ -82,7 +82,7 @@ Result<void> infer(const GroupNorm &op, ShapeSlots &slots)
     return setStatistics(slots, {dims[0], Dim(op.groups)});
 }
 
-Result<void> infer(const InstanceNorm &, ShapeSlots &slots)
+Result<void> infer(const InstanceNormalization &, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.unify(0, 0));
     if (!slots.input(0).hasRank())
@@ -112,10 +112,10 @@ Result<void> infer(const LpNormalization &op, ShapeSlots &slots)
 
 Result<void> infer(const BatchNormTraining &op, ShapeSlots &slots)
 {
-    return infer(BatchNorm{.epsilon = op.epsilon, .momentum = op.momentum}, slots);
+    return infer(BatchNormalization{.epsilon = op.epsilon, .momentum = op.momentum}, slots);
 }
 
-Result<void> infer(const MeanVarianceNorm &op, ShapeSlots &slots)
+Result<void> infer(const MeanVarianceNormalization &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.unify(0, 0));
     if (slots.input(0).hasRank())
@@ -123,7 +123,7 @@ Result<void> infer(const MeanVarianceNorm &op, ShapeSlots &slots)
     return {};
 }
 
-Result<void> infer(const Lrn &op, ShapeSlots &slots)
+Result<void> infer(const LRN &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("size", op.size, 1));
     HALFTONE_CHECK(slots.unify(0, 0));

@@ -21,16 +21,6 @@ Result<void> infer(const IndexCopy &, ShapeSlots &slots)
     return slots.setInput(1, {Dim::of(slots.input(2)[0])});
 }
 
-Result<void> infer(const BooleanMask &op, ShapeSlots &slots)
-{
-    if (!slots.input(0).hasRank())
-        return {};
-    std::vector<Dim> dims = dimsOf(slots.input(0));
-    HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size()));
-    dims[axis] = Dim::unknown();
-    return slots.setOutput(0, dims);
-}
-
 Result<void> infer(const SliceAssign &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.unify(0, 0));
@@ -130,7 +120,7 @@ Result<void> infer(const Histogram &op, ShapeSlots &slots)
     return slots.setOutput(1, {bounds});
 }
 
-Result<void> infer(const CumulativeSum &op, ShapeSlots &slots)
+Result<void> infer(const CumSum &op, ShapeSlots &slots)
 {
     if (!slots.input(0).hasRank())
         return {};

@@ -69,9 +69,9 @@ Dim isOdd(Dim extent)
     return extent.isKnown() ? Dim(extent.value() % 2) : extent;
 }
 
-Dim resizedExtent(const Resize &op, Dim extent, std::int64_t size, std::optional<double> scale)
+Dim resizedExtent(const BilinearResize &op, Dim extent, std::int64_t size, std::optional<double> scale)
 {
-    using Target = Resize::Target;
+    using Target = BilinearResize::Target;
     const Dim odd = isOdd(extent);
     switch (op.target) {
     case Target::Size:
@@ -148,18 +148,18 @@ Result<void> infer(const Upsample &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const Resize &op, ShapeSlots &slots)
+Result<void> infer(const BilinearResize &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needPicture(slots, 0));
     std::vector<Dim> dims = dimsOr(slots.input(0), 4);
-    if (op.target == Resize::Target::Like) {
+    if (op.target == BilinearResize::Target::Like) {
         HALFTONE_CHECK(needPicture(slots, 1));
         const std::vector<Dim> like = dimsOr(slots.input(1), 4);
         return slots.setOutput(0, {dims[0], dims[1], like[2], like[3]});
     }
-    if (op.target == Resize::Target::Size && !op.scaleHeight)
+    if (op.target == BilinearResize::Target::Size && !op.scaleHeight)
         HALFTONE_CHECK(needAtLeast("height", op.height, 1));
-    if (op.target == Resize::Target::Size && !op.scaleWidth)
+    if (op.target == BilinearResize::Target::Size && !op.scaleWidth)
         HALFTONE_CHECK(needAtLeast("width", op.width, 1));
     dims[2] = resizedExtent(op, dims[2], op.height, op.scaleHeight);
     dims[3] = resizedExtent(op, dims[3], op.width, op.scaleWidth);

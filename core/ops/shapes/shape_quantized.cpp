@@ -23,7 +23,7 @@ std::size_t inputsOf(const Activation &)
 {
     return 1;
 }
-std::size_t inputsOf(const BatchNorm &)
+std::size_t inputsOf(const BatchNormalization &)
 {
     return 5;
 }
@@ -101,7 +101,7 @@ Result<void> infer(const Quantized<Conv> &op, ShapeSlots &slots) { return inferQ
 Result<void> infer(const Quantized<FullyConnected> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
 Result<void> infer(const Quantized<Pool> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
 Result<void> infer(const Quantized<Activation> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
-Result<void> infer(const Quantized<BatchNorm> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<BatchNormalization> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
 Result<void> infer(const Quantized<Concat> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
 Result<void> infer(const Quantized<Flatten> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
 Result<void> infer(const Quantized<Binary> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
@@ -126,17 +126,17 @@ Result<void> infer(const Dequantize &, ShapeSlots &slots)
     return setRanges(slots, 1);
 }
 
-Result<void> infer(const CodeLinear &, ShapeSlots &slots)
+Result<void> infer(const QuantizeLinear &, ShapeSlots &slots)
 {
     return slots.unify(0, 0);
 }
 
-Result<void> infer(const DecodeLinear &, ShapeSlots &slots)
+Result<void> infer(const DequantizeLinear &, ShapeSlots &slots)
 {
     return slots.unify(0, 0);
 }
 
-Result<void> infer(const CodeDynamically &, ShapeSlots &slots)
+Result<void> infer(const DynamicQuantizeLinear &, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.unify(0, 0));
     HALFTONE_CHECK(slots.setOutput(1, tensor::Shape(std::vector<std::int64_t>{})));

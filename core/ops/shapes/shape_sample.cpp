@@ -7,7 +7,7 @@
 
 namespace halftone::ops {
 
-Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tensor::Shape &data)
+Result<std::vector<ResampledAxis>> resampledAxes(const Resize &op, const tensor::Shape &data)
 {
     const std::size_t rank = data.rank();
     Dims axes = op.axes.value_or(Dims{});
@@ -18,7 +18,7 @@ Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tenso
         return badAttribute(scaled ? "scales" : "sizes",
                             std::to_string(scaled ? op.scales.size() : op.sizes.size()) + " values",
                             std::to_string(axes.size()) + ", one for each axis");
-    if (op.places == Resample::Places::Region && op.region.size() != 2 * axes.size())
+    if (op.places == Resize::Places::Region && op.region.size() != 2 * axes.size())
         return badAttribute("region", std::to_string(op.region.size()) + " values",
                             std::to_string(2 * axes.size()));
     HALFTONE_CHECK(resolveAxes(axes, rank));
@@ -32,15 +32,15 @@ Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tenso
             scaled ? static_cast<double>(std::floor(static_cast<float>(extent) * static_cast<float>(scale)))
                    : static_cast<double>(op.sizes[i]),
             0, 1};
-        if (op.places == Resample::Places::Region) {
+        if (op.places == Resize::Places::Region) {
             one.begin = op.region[i];
             one.end = op.region[axes.size() + i];
         }
         result.push_back(one);
     }
-    if (!scaled && op.proportions != Resample::Proportions::Change && !result.empty()) {
+    if (!scaled && op.proportions != Resize::Proportions::Change && !result.empty()) {
         const auto byScale = [](const ResampledAxis &a, const ResampledAxis &b) { return a.scale < b.scale; };
-        const double common = op.proportions == Resample::Proportions::KeepWithin
+        const double common = op.proportions == Resize::Proportions::KeepWithin
             ? std::ranges::min_element(result, byScale)->scale
             : std::ranges::max_element(result, byScale)->scale;
         for (ResampledAxis &one : result) {
@@ -56,7 +56,7 @@ Result<std::vector<ResampledAxis>> resampledAxes(const Resample &op, const tenso
     return result;
 }
 
-Result<void> infer(const Resample &op, ShapeSlots &slots)
+Result<void> infer(const Resize &op, ShapeSlots &slots)
 {
     const tensor::Shape &data = slots.input(0);
     if (!data.hasRank())
@@ -77,22 +77,31 @@ Result<void> infer(const Resample &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const GridLookup &, ShapeSlots &slots)
+Result<void> infer(const GridSample &op, ShapeSlots &slots)
 {
-    const tensor::Shape &data = slots.input(0);
-    const tensor::Shape &grid = slots.input(1);
-    if (!data.hasRank() || !grid.hasRank())
+    if (!op.axesFirst && (!slots.input(0).hasRank() || !slots.input(1).hasRank()))
         return {};
-    if (data.rank() < 3)
+    const std::size_t rank = op.axesFirst ? 4 : slots.input(0).rank();
+    if (rank < 3)
         return slots.wrongInput(0, "rank 3 or more");
-    HALFTONE_CHECK(slots.needRank(1, data.rank()));
-    std::vector<Dim> dims = dimsOf(grid);
-    dims.back() = static_cast<std::int64_t>(data.rank() - 2);
-    dims[0] = Dim::of(data[0]);
-    HALFTONE_CHECK(slots.setInput(1, dims));
-    dims.pop_back();
-    dims.insert(dims.begin() + 1, Dim::of(data[1]));
-    return slots.setOutput(0, dims);
+    HALFTONE_CHECK(slots.needRank(0, rank));
+    HALFTONE_CHECK(slots.needRank(1, rank));
+    std::vector<Dim> data = dimsOr(slots.input(0), rank);
+    const std::vector<Dim> grid = dimsOr(slots.input(1), rank);
+    const Dim axes = static_cast<std::int64_t>(rank - 2);
+    std::vector<Dim> output{data[0].isKnown() ? data[0] : grid[0]};
+    for (std::size_t k = 0; k < rank - 2; ++k)
+        output.push_back(grid[k + (op.axesFirst ? 2 : 1)]);
+    data[0] = output[0];
+    std::vector<Dim> places = output;
+    places.insert(op.axesFirst ? places.begin() + 1 : places.end(), axes);
+    HALFTONE_CHECK(slots.setInput(1, places));
+    HALFTONE_CHECK(slots.setInput(0, data));
+    std::vector<Dim> scratch = output;
+    scratch.push_back(axes);
+    output.insert(output.begin() + 1, data[1]);
+    HALFTONE_CHECK(slots.setOutput(0, output));
+    return op.axesFirst ? slots.setOutput(1, scratch) : Result<void>();
 }
 
 Result<void> infer(const AffineGrid &op, ShapeSlots &slots)
@@ -107,7 +116,7 @@ Result<void> infer(const AffineGrid &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const RegionAlign &op, ShapeSlots &slots)
+Result<void> infer(const RoiAlign &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("height", op.height, 1));
     HALFTONE_CHECK(needAtLeast("width", op.width, 1));
@@ -137,38 +146,7 @@ Result<void> infer(const MaxUnpool &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const ColumnsToImage &op, ShapeSlots &slots)
-{
-    const std::size_t axes = op.imageShape.size();
-    const auto fits = [axes](const Dims &values, std::int64_t least) {
-        return values.size() == axes && std::ranges::min(values) >= least;
-    };
-    if (axes == 0 || !fits(op.kernel, 1) || !fits(op.stride, 1) || !fits(op.dilate, 1)
-        || !fits(op.pad.begin, 0) || !fits(op.pad.end, 0) || !fits(op.imageShape, 1))
-        return badAttribute("window", std::to_string(axes) + " axes", "equally many values of each kind");
-    Dim taps = 1;
-    Dim places = 1;
-    for (std::size_t i = 0; i < axes; ++i) {
-        taps = taps * op.kernel[i];
-        const Dim slack = Dim(op.imageShape[i]) + op.pad.begin[i] + op.pad.end[i]
-            - Dim(op.dilate[i]) * (Dim(op.kernel[i]) - 1) - 1;
-        if (slack.isOutOfRange() || slack.value() < 0)
-            return badAttribute("image shape", std::to_string(op.imageShape[i]),
-                                "at least the kernel's reach");
-        places = places * (slack / op.stride[i] + 1);
-    }
-    HALFTONE_CHECK(slots.needRank(0, 3));
-    std::vector<Dim> data = dimsOr(slots.input(0), 3);
-    data[2] = places;
-    HALFTONE_CHECK(slots.setInput(0, data));
-    if (data[1].isKnown() && taps.isKnown() && data[1].value() % taps.value() != 0)
-        return slots.wrongInput(0, "a multiple of the kernel's " + std::to_string(taps.value()) + " taps");
-    std::vector<Dim> dims{data[0], data[1] / taps};
-    dims.insert(dims.end(), op.imageShape.begin(), op.imageShape.end());
-    return slots.setOutput(0, dims);
-}
-
-Result<void> infer(const BoxSelection &, ShapeSlots &slots)
+Result<void> infer(const NonMaxSuppression &, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.needRank(0, 3));
     HALFTONE_CHECK(slots.needRank(1, 3));

@@ -47,13 +47,25 @@ Result<void> needMask(const Attention &op, const ShapeSlots &slots, const std::v
                 : slots.wrongInput(3, "a shape that stretches to (batch, heads, queries, keys)");
 }
 
+/// Of pairs in the axis itself; a rank other than 2 and 4 has no shape.
+Result<void> inferPairs(const DFT &op, ShapeSlots &slots)
+{
+    std::vector<Dim> dims = dimsOf(slots.input(0));
+    if (dims.size() != 2 && dims.size() != 4)
+        return {};
+    dims.back() = op.inverse ? dims.back() / 2 : dims.back() * 2;
+    return slots.setOutput(0, dims);
+}
+
 } // namespace
 
-Result<void> infer(const AxisFourier &op, ShapeSlots &slots)
+Result<void> infer(const DFT &op, ShapeSlots &slots)
 {
     const tensor::Shape &data = slots.input(0);
     if (!data.hasRank())
         return {};
+    if (op.pairsInAxis)
+        return inferPairs(op, slots);
     if (data.rank() < 2)
         return slots.wrongInput(0, "rank 2 or more");
     std::vector<Dim> dims = dimsOf(data);
@@ -71,7 +83,7 @@ Result<void> infer(const AxisFourier &op, ShapeSlots &slots)
     return slots.setOutput(0, dims);
 }
 
-Result<void> infer(const FrameFourier &op, ShapeSlots &slots)
+Result<void> infer(const STFT &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("frame step", op.step, 1));
     HALFTONE_CHECK(needAtLeast("frame length", op.length, 1));
@@ -87,45 +99,6 @@ Result<void> infer(const FrameFourier &op, ShapeSlots &slots)
         HALFTONE_CHECK(slots.setInput(*op.windowInput, {Dim(op.length)}));
     return slots.setOutput(
         0, {Dim::of(data[0]), slack / op.step + 1, Dim(op.onesided ? op.length / 2 + 1 : op.length), Dim(2)});
-}
-
-Result<void> infer(const Recurrence &op, ShapeSlots &slots)
-{
-    HALFTONE_CHECK(needAtLeast("hidden size", op.hiddenSize, 1));
-    HALFTONE_CHECK(slots.needRank(0, 3));
-    const std::vector<Dim> data = dimsOr(slots.input(0), 3);
-    const Dim steps = data[op.batchFirst ? 1 : 0];
-    const Dim batch = data[op.batchFirst ? 0 : 1];
-    const Dim directions = op.directions();
-    const Dim hidden = op.hiddenSize;
-    const Dim gates = Dim(op.gates()) * hidden;
-    HALFTONE_CHECK(op.hasCodes ? slots.setInput(1, {directions, data[2], gates})
-                               : slots.setInput(1, {directions, gates, data[2]}));
-    HALFTONE_CHECK(op.hasCodes ? slots.setInput(2, {directions, hidden, gates})
-                               : slots.setInput(2, {directions, gates, hidden}));
-    const std::vector<Dim> state = op.batchFirst ? std::vector<Dim>{batch, directions, hidden}
-                                                 : std::vector<Dim>{directions, batch, hidden};
-    std::size_t next = 3;
-    if (op.hasBias)
-        HALFTONE_CHECK(slots.setInput(next++, {directions, gates * 2}));
-    if (op.hasLengths)
-        HALFTONE_CHECK(slots.setInput(next++, {batch}));
-    if (op.hasHidden)
-        HALFTONE_CHECK(slots.setInput(next++, state));
-    if (op.hasCell)
-        HALFTONE_CHECK(slots.setInput(next++, state));
-    if (op.hasPeepholes)
-        HALFTONE_CHECK(slots.setInput(next++, {directions, hidden * 3}));
-    for (const std::size_t end = next + 4; op.hasCodes && next < end; ++next)
-        if (const tensor::Shape &scales = slots.input(next); scales.hasRank())
-            HALFTONE_CHECK(slots.setInput(next,
-                                          scales.rank() == 2 ? std::vector<Dim>{directions, gates}
-                                                             : std::vector<Dim>{directions}));
-    HALFTONE_CHECK(slots.setOutput(0,
-                                   op.batchFirst ? std::vector<Dim>{batch, steps, directions, hidden}
-                                                 : std::vector<Dim>{steps, directions, batch, hidden}));
-    HALFTONE_CHECK(slots.setOutput(1, state));
-    return slots.setOutput(2, state);
 }
 
 Result<void> infer(const Attention &op, ShapeSlots &slots)

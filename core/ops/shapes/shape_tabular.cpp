@@ -36,7 +36,7 @@ Result<void> infer(const SupportVectors &op, ShapeSlots &slots)
     return slots.setOutput(1, {rows, Dim::of(op.columns())});
 }
 
-Result<void> infer(const GramCounts &op, ShapeSlots &slots)
+Result<void> infer(const TfIdfVectorizer &op, ShapeSlots &slots)
 {
     const tensor::Shape &data = slots.input(0);
     if (!data.hasRank())

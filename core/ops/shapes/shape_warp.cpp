@@ -30,16 +30,16 @@ struct Places
     Dim taps = 1;
 };
 
-Result<Places> placesOf(const Unfold &op, const std::vector<Dim> &extents)
+Result<Places> placesOf(const Unfold &op, const std::vector<Dim> &extents, std::size_t mostAxes = 3)
 {
-    HALFTONE_TRY(const Window window, makeWindow(op.kernel, op.stride, op.dilate, op.pad));
+    HALFTONE_TRY(const Window window, makeWindow(op.kernel, op.stride, op.dilate, op.pad, mostAxes));
     if (extents.size() != window.rank())
         return badAttribute("kernel", std::to_string(window.rank()) + " axes",
                             std::to_string(extents.size()));
     Places places;
     for (std::size_t i = 0; i < window.rank(); ++i) {
         const Dim slack = extents[i] + window.padding(i) - window.reach(i);
-        if (slack.isKnown() && slack.value() < 0)
+        if (slack.isOutOfRange() || (slack.isKnown() && slack.value() < 0))
             return badAttribute("kernel", "a window wider than axis " + std::to_string(i), "a narrower one");
         places.extents.push_back(slack / window.stride[i] + 1);
         places.count = places.count * places.extents.back();
@@ -64,7 +64,7 @@ Result<void> inferInner(const Conv &op, std::span<const std::size_t> from, Shape
 
 } // namespace
 
-Result<void> infer(const DeformableConv &op, ShapeSlots &slots)
+Result<void> infer(const DeformConv &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("num_deformable_group", op.offsetGroups, 1));
     const std::size_t from[] = {0, op.weight(), op.bias()};
@@ -93,18 +93,19 @@ Result<void> infer(const Unfold &op, ShapeSlots &slots)
     return slots.setOutput(0, {data[0], data[1] * places.taps, places.count});
 }
 
-Result<void> infer(const Fold &op, ShapeSlots &slots)
+Result<void> infer(const Col2Im &op, ShapeSlots &slots)
 {
-    for (const std::int64_t extent : op.outputSize)
-        HALFTONE_CHECK(needAtLeast("output_size", extent, 1));
-    HALFTONE_TRY(const Places places, placesOf(op.window, {op.outputSize.begin(), op.outputSize.end()}));
+    for (const std::int64_t extent : op.imageShape)
+        HALFTONE_CHECK(needAtLeast("image shape", extent, 1));
+    HALFTONE_TRY(const Places places,
+                 placesOf(op.window, {op.imageShape.begin(), op.imageShape.end()}, kMaxRank));
     HALFTONE_CHECK(slots.needRank(0, 3));
     HALFTONE_CHECK(slots.setInput(0, {Dim::unknown(), Dim::unknown(), places.count}));
     const std::vector<Dim> columns = dimsOf(slots.input(0));
     if (columns[1].isKnown() && places.taps.isKnown() && columns[1].value() % places.taps.value() != 0)
         return slots.wrongInput(0, "a multiple of the kernel's elements on axis 1");
     std::vector<Dim> output{columns[0], columns[1] / places.taps};
-    output.insert(output.end(), op.outputSize.begin(), op.outputSize.end());
+    output.insert(output.end(), op.imageShape.begin(), op.imageShape.end());
     return slots.setOutput(0, output);
 }
 
@@ -122,19 +123,6 @@ Result<void> infer(const SamplingGrid &op, ShapeSlots &slots)
     std::vector<Dim> dims = dimsOf(slots.input(0));
     dims.erase(dims.begin() + 1);
     return slots.setOutput(1, dims);
-}
-
-Result<void> infer(const GridSample &, ShapeSlots &slots)
-{
-    for (const std::size_t i : {0, 1})
-        HALFTONE_CHECK(slots.needRank(i, 4));
-    const std::vector<Dim> data = dimsOr(slots.input(0), 4);
-    const std::vector<Dim> grid = dimsOr(slots.input(1), 4);
-    const Dim batch = data[0].isKnown() ? data[0] : grid[0];
-    HALFTONE_CHECK(slots.setInput(1, {batch, Dim(2), grid[2], grid[3]}));
-    HALFTONE_CHECK(slots.setInput(0, {batch, data[1], data[2], data[3]}));
-    HALFTONE_CHECK(slots.setOutput(0, {batch, data[1], grid[2], grid[3]}));
-    return slots.setOutput(1, {batch, grid[2], grid[3], Dim(2)});
 }
 
 Result<void> infer(const SpatialTransformer &op, ShapeSlots &slots)

@@ -164,7 +164,7 @@ void OneDnnBackendTest::sumsOfIntegersAreExact()
                   integers({32}, type, -3, 3, 3)};
         operation = operationOf(conv, inputs, {2, 32, 5, 7}, type);
     } else if (op == "deconv") {
-        ops::Deconv deconv{.kernel = {4, 3}, .stride = {2, 2}, .pad = {{1, 0}, {1, 0}}};
+        ops::ConvTranspose deconv{.kernel = {4, 3}, .stride = {2, 2}, .pad = {{1, 0}, {1, 0}}};
         deconv.outputChannels = 8;
         deconv.groups = groups;
         inputs = {integers({1, 8, 5, 6}, type, -2, 2, 7), integers({8, 8 / groups, 4, 3}, type, -1, 1, 5)};
@@ -240,7 +240,7 @@ void OneDnnBackendTest::aNormalisationWhoseStatisticsNobodyReadsIsTaken()
     const std::vector<Tensor> inputs{integers(shape, type, -9, 9, 7), integers({5}, DType::F32, 1, 4, 3),
                                      integers({5}, DType::F32, -2, 2, 1), integers({5}, DType::F32, -2, 2, 2),
                                      integers({5}, DType::F32, 1, 9, 2)};
-    ops::BatchNorm norm;
+    ops::BatchNormalization norm;
     norm.fixGamma = fixGamma;
     Operation operation = operationOf(norm, inputs, shape, type);
     operation.outputs.push_back({DType::F32, Shape{5}});
@@ -330,8 +330,8 @@ void OneDnnBackendTest::sumsAndMeansOfRowsAreThoseOfTheDefinition()
 
 void OneDnnBackendTest::pixelsAreRepeatedWhereTheDefinitionRepeatsThem_data()
 {
-    using Places = ops::Resample::Places;
-    using Rounding = ops::Resample::Rounding;
+    using Places = ops::Resize::Places;
+    using Rounding = ops::Resize::Rounding;
     QTest::addColumn<Places>("places");
     QTest::addColumn<Rounding>("rounding");
     QTest::addColumn<bool>("own"); // where factors are whole
@@ -347,8 +347,8 @@ void OneDnnBackendTest::pixelsAreRepeatedWhereTheDefinitionRepeatsThem_data()
 
 void OneDnnBackendTest::pixelsAreRepeatedWhereTheDefinitionRepeatsThem()
 {
-    QFETCH(ops::Resample::Places, places);
-    QFETCH(ops::Resample::Rounding, rounding);
+    QFETCH(ops::Resize::Places, places);
+    QFETCH(ops::Resize::Rounding, rounding);
     QFETCH(bool, own);
     struct Grown
     {
@@ -367,7 +367,7 @@ void OneDnnBackendTest::pixelsAreRepeatedWhereTheDefinitionRepeatsThem()
     for (const DType type : {DType::F32, DType::BF16, DType::F16}) {
         const std::vector<Tensor> inputs{integers({2, 3, 3, 5}, type, -40, 49, 1)};
         for (const Grown &grown : all) {
-            ops::Resample resample{.places = places, .rounding = rounding};
+            ops::Resize resample{.places = places, .rounding = rounding};
             resample.scales = grown.scales;
             resample.sizes = grown.sizes;
             const Operation operation = operationOf(resample, inputs, grown.result, type);

@@ -170,7 +170,7 @@ private Q_SLOTS:
     {
         const std::vector<float> regions{-5e8F, -5e8F, 5e8F, 5e8F, 0, 0, 1e9F, 1e9F};
         for (const bool maximum : {false, true}) {
-            ops::RegionAlign op;
+            ops::RoiAlign op;
             op.maximum = maximum;
             op.height = op.width = 7;
             op.halfPixel = true;

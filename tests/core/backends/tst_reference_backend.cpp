@@ -255,7 +255,7 @@ void TestReferenceBackend::fourierIsTheDefinition()
     for (std::size_t i = 0; i < 2 * n; ++i)
         values.push_back(std::sin(static_cast<float>(3 * i * i + 1)));
     const std::vector<float> spectrum
-        = run(operation(ops::Fourier{}, {{2, length}}, {{2, 2 * length}}), {values});
+        = run(operation(ops::DFT{.pairsInAxis = true}, {{2, length}}, {{2, 2 * length}}), {values});
     for (std::size_t k = 0; k < n; ++k) {
         std::complex<double> sum = 0;
         for (std::size_t i = 0; i < n; ++i)
@@ -265,7 +265,8 @@ void TestReferenceBackend::fourierIsTheDefinition()
         QVERIFY(std::abs(sum.imag() - static_cast<double>(spectrum[2 * (n + k) + 1])) < 1e-5 * length);
     }
     const std::vector<float> back
-        = run(operation(ops::Fourier{.inverse = true}, {{2, 2 * length}}, {{2, length}}), {spectrum});
+        = run(operation(ops::DFT{.inverse = true, .pairsInAxis = true}, {{2, 2 * length}}, {{2, length}}),
+              {spectrum});
     for (std::size_t i = 0; i < back.size(); ++i) // the inverse is not divided by the length
         QVERIFY(std::abs(back[i] - values[i] * static_cast<float>(length))
                 < 1e-4F * static_cast<float>(length));

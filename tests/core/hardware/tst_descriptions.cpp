@@ -272,9 +272,9 @@ void TestDescriptions::tellsUnits()
 {
     using hardware::unitOf;
     QVERIFY(unitOf(ops::Conv{}) == Unit::Conv);
-    QVERIFY(unitOf(ops::Deconv{}) == Unit::Conv);
+    QVERIFY(unitOf(ops::ConvTranspose{}) == Unit::Conv);
     QVERIFY(unitOf(ops::Gemm{}) == Unit::Gemm);
-    QVERIFY(unitOf(ops::Rnn{}) == Unit::Gemm);
+    QVERIFY(unitOf(ops::Recurrence{}) == Unit::Gemm);
     QVERIFY(unitOf(ops::Attention{}) == Unit::Gemm);
     QVERIFY(unitOf(ops::Activation{}) == Unit::Elementwise);
     QVERIFY(unitOf(ops::Binary{ops::BinaryKind::Greater}) == Unit::Elementwise);
@@ -283,8 +283,8 @@ void TestDescriptions::tellsUnits()
     QVERIFY(unitOf(ops::LeakyRelu{ops::LeakyRelu::Kind::Gelu}) == Unit::Elementwise);
     QVERIFY(unitOf(ops::Pool{}) == Unit::Reduction);
     QVERIFY(unitOf(ops::TopK{}) == Unit::Reduction);
-    QVERIFY(unitOf(ops::CumulativeSum{}) == Unit::Reduction);
-    QVERIFY(unitOf(ops::BatchNorm{}) == Unit::Normalization);
+    QVERIFY(unitOf(ops::CumSum{}) == Unit::Reduction);
+    QVERIFY(unitOf(ops::BatchNormalization{}) == Unit::Normalization);
     QVERIFY(unitOf(ops::Softmax{}) == Unit::Softmax);
     QVERIFY(unitOf(ops::Transpose{}) == Unit::Movement);
     QVERIFY(unitOf(ops::Concat{}) == Unit::Movement);

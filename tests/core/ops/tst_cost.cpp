@@ -42,7 +42,7 @@ private Q_SLOTS:
 
     void aDeconvolutionSpreadsEachInput()
     {
-        const Deconv op{.kernel = {2, 2}, .stride = {2, 2}, .outputChannels = 5};
+        const ConvTranspose op{.kernel = {2, 2}, .stride = {2, 2}, .outputChannels = 5};
         const auto result = fp32Cost(op, {Shape{1, 3, 4, 4}, Shape{3, 5, 2, 2}}, Shape{1, 5, 8, 8});
         QCOMPARE(result->flops, 3 * 4 * 4 * 2 * (5 * 2 * 2));
     }
@@ -89,7 +89,7 @@ private Q_SLOTS:
         QVERIFY(numericalClass(Reduce{.kind = Reduce::Kind::Sum}) == NumericalClass::Reduction);
         QVERIFY(numericalClass(Pool{.kind = Pool::Kind::Average}) == NumericalClass::Reduction);
         QVERIFY(numericalClass(Pool{.kind = Pool::Kind::Max}) != NumericalClass::Reduction);
-        QVERIFY(numericalClass(BatchNorm{}) == NumericalClass::Normalisation);
+        QVERIFY(numericalClass(BatchNormalization{}) == NumericalClass::Normalisation);
         QVERIFY(numericalClass(Reshape{}) == NumericalClass::DataMovement);
         QVERIFY(numericalClass(BoxNms{}) == NumericalClass::LossOrBox);
         QVERIFY(numericalClass(Opaque{}) == NumericalClass::Unknown);

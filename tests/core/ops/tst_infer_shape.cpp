@@ -62,8 +62,8 @@ private Q_SLOTS:
         row("no output channels", Conv{.kernel = {3, 3}});
         row("groups 0", Conv{.kernel = {3, 3}, .outputChannels = 4, .groups = 0});
         row("deconvolution out of range",
-            Deconv{.kernel = {3, 3}, .stride = {kHuge, kHuge}, .outputChannels = 4});
-        row("output padding", Deconv{.kernel = {3, 3}, .outputPad = {kMost, 0}, .outputChannels = 4});
+            ConvTranspose{.kernel = {3, 3}, .stride = {kHuge, kHuge}, .outputChannels = 4});
+        row("output padding", ConvTranspose{.kernel = {3, 3}, .outputPad = {kMost, 0}, .outputChannels = 4});
         row("pool pad", Pool{.kernel = {2, 2}, .pad = {{kMost, 0}, {kMost, 0}}});
         row("upsample", Upsample{.scale = kMost});
         row("units below 1", FullyConnected{.units = kLeast});
@@ -88,15 +88,15 @@ private Q_SLOTS:
         row("depth below 0", OneHot{.depth = kLeast});
         row("range step 0", Range{.start = 1, .step = 0});
         row("range without end", Range{.start = std::numeric_limits<double>::infinity()});
-        row("scale", Resize{.scaleHeight = 1e300, .scaleWidth = 1});
+        row("scale", BilinearResize{.scaleHeight = 1e300, .scaleWidth = 1});
         row("scale not a number",
-            Resize{.scaleHeight = std::numeric_limits<double>::quiet_NaN(), .scaleWidth = 1});
+            BilinearResize{.scaleHeight = std::numeric_limits<double>::quiet_NaN(), .scaleWidth = 1});
         row("crop offset", Crop{.offset = {kMost, 0}, .size = {2, 2}});
         row("rank above 32", Reshape{.shape = Dims(40, 1)});
-        row("scatter", ScatterNd{.shape = {kLeast}});
+        row("scatter", ScatterIntoZeros{.shape = {kLeast}});
         row("proposals", Proposal{.perPicture = true, .after = kMost});
-        row("offset groups", DeformableConv{.conv = conv({3, 3}), .offsetGroups = kMost});
-        row("offset groups 0", DeformableConv{.conv = conv({3, 3}), .offsetGroups = 0});
+        row("offset groups", DeformConv{.conv = conv({3, 3}), .offsetGroups = kMost});
+        row("offset groups 0", DeformConv{.conv = conv({3, 3}), .offsetGroups = 0});
         row("displacement", Correlation{.maxDisplacement = kMost});
         row("displacement stride 0", Correlation{.stride2 = 0});
         row("unfold stride 0", Unfold{.kernel = {3, 3}, .stride = {0, 0}});
@@ -109,7 +109,7 @@ private Q_SLOTS:
         row("diagonal", Diagonal{.offset = kLeast});
         row("diagonal of one axis", Diagonal{.first = 1, .second = -3});
         row("flat index without shape", FlatIndex{});
-        row("running sum", CumulativeSum{.axis = kLeast});
+        row("running sum", CumSum{.axis = kLeast});
         row("identity", EyeLike{.hasInput = false, .rows = kLeast});
         row("bins", Histogram{.bins = kMost});
         row("sample", RandomSample{.shape = {kLeast}});

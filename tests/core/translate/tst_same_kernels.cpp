@@ -115,6 +115,8 @@ std::vector<Case> furtherCases()
         {"exp", {{2, 3, 4, 4}}},
         {"sqrt", {{2, 3, 4, 4}}},
         {"Concat", {{2, 3, 4, 4}, {2, 3, 4, 4}}, {{"num_args", "2"}}},
+        {"col2im", {{2, 12, 9}}, {{"kernel", "(2, 2)"}, {"output_size", "(4, 4)"}}},
+        {"BilinearSampler", {{2, 3, 4, 4}, {2, 2, 5, 3}}},
     };
 }
 

@@ -312,8 +312,8 @@ bool isReal(DType type)
 
 std::unique_ptr<kernels::Kernel> linearCodeLoop(const kernels::Operation &operation, int threads)
 {
-    const auto *const encode = operation.op.getIf<ops::CodeLinear>();
-    const auto *const decode = operation.op.getIf<ops::DecodeLinear>();
+    const auto *const encode = operation.op.getIf<ops::QuantizeLinear>();
+    const auto *const decode = operation.op.getIf<ops::DequantizeLinear>();
     if (!encode && !decode)
         return nullptr;
     const DType real = (encode ? operation.inputs : operation.outputs)[0].dtype;

@@ -3,7 +3,7 @@
 #include "core/backends/onednn/packed.h"
 #include "core/base/result.h"
 #include "core/kernels/backend.h"
-#include "core/ops/op_speech.h"
+#include "core/ops/recurrent_parts.h"
 #include "core/tensor/tensor.h"
 
 #include <array>
@@ -15,15 +15,7 @@
 
 namespace halftone::backends::onednn {
 
-/// Where one direction of a layer has its parameters: the first element of each in the input that holds it.
-struct RecurrentPart
-{
-    std::size_t features = 0; ///< that go in
-    std::size_t weights = 0; ///< (gates · hidden, features)
-    std::size_t recurrent = 0; ///< (gates · hidden, hidden)
-    std::size_t inputBias = 0; ///< (gates · hidden)
-    std::size_t recurrentBias = 0;
-};
+using ops::RecurrentPart;
 
 /// Elements from one step, sequence and direction of a tensor to the next.
 struct RecurrentStrides

@@ -189,13 +189,13 @@ Result<void> move(const ops::ScatterElements &op, const RawArrays &arrays)
     return scatter(arrays, offsets, 1, op.rule);
 }
 
-Result<void> move(const ops::ScatterTuples &op, const RawArrays &arrays)
+Result<void> move(const ops::ScatterND &op, const RawArrays &arrays)
 {
     HALFTONE_TRY(const std::vector<std::int64_t> offsets, offsetsOfTuples(arrays, 0));
     return scatter(arrays, offsets, offsets.empty() ? 0 : arrays.inCount(2) / offsets.size(), op.rule);
 }
 
-Result<void> move(const ops::CacheUpdate &op, const RawArrays &arrays)
+Result<void> move(const ops::TensorScatter &op, const RawArrays &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const std::size_t axis = fromFront(op.axis, dims.size());

@@ -22,7 +22,7 @@ Result<void> gathered(const AxisTables &tables, const RawArrays &arrays)
 
 std::vector<bool> conditions(const RawArrays &arrays, std::size_t input)
 {
-    std::vector<float> values(arrays.inCount(input));
+    std::vector<double> values(arrays.inCount(input));
     tensor::widen(arrays.operation.inputs[input].dtype, arrays.in[input], values.size(), values.data());
     std::vector<bool> holds(values.size());
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -38,6 +38,9 @@ Result<void> move(const ops::Compress &op, const RawArrays &arrays)
     const AxisView view
         = op.axis ? AxisView(dims, fromFront(*op.axis, dims.size())) : AxisView(arrays.inCount(0));
     const std::vector<bool> holds = conditions(arrays, 1);
+    if (op.needsAll && holds.size() != view.length)
+        return badInput("input 1", arrays.operation.inputs[1].shape.toString(),
+                        "one value for each of the " + std::to_string(view.length) + " slices");
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < holds.size(); ++i)
         if (holds[i])
@@ -100,7 +103,7 @@ Result<void> move(const ops::OneHot &op, const RawArrays &arrays)
     return {};
 }
 
-Result<void> move(const ops::Triangle &op, const RawArrays &arrays)
+Result<void> move(const ops::Trilu &op, const RawArrays &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const std::size_t size = arrays.elementSize();

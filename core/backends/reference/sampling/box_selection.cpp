@@ -5,7 +5,7 @@
 
 namespace halftone::backends::reference {
 
-Result<void> move(const ops::BoxSelection &op, const RawArrays &arrays)
+Result<void> move(const ops::NonMaxSuppression &op, const RawArrays &arrays)
 {
     const auto selected = ops::selectBoxes(op, loadedInput<float>(arrays, 0), loadedInput<float>(arrays, 1),
                                            arrays.operation.inputs[1].shape);

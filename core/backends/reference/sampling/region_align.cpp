@@ -42,7 +42,7 @@ struct Side
     }
 };
 
-Side regionSide(const ops::RegionAlign &op, double begin, double end, std::int64_t bins)
+Side regionSide(const ops::RoiAlign &op, double begin, double end, std::int64_t bins)
 {
     constexpr double kMostPoints = 1e15;
     const double shift = op.halfPixel ? 0.5 : 0;
@@ -174,7 +174,7 @@ double largestPart(const Plane<Real> &plane, const AxisBin &down, const AxisBin 
 }
 
 /// fails: so many points are asked for in each bin that they would take hours.
-Result<void> checkSamples(const ops::RegionAlign &op, double regions, double channels)
+Result<void> checkSamples(const ops::RoiAlign &op, double regions, double channels)
 {
     constexpr double kMostSteps = 1e12;
     const auto samples = static_cast<double>(std::max<std::int64_t>(op.samples, 0));
@@ -190,7 +190,7 @@ Result<void> checkSamples(const ops::RegionAlign &op, double regions, double cha
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::RegionAlign &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::RoiAlign &op, const Arrays<Real> &arrays)
 {
     const DimSpan data = arrays.inDims(0);
     const auto channels = static_cast<std::size_t>(data[1]);
@@ -260,43 +260,6 @@ Result<void> move(const ops::MaxUnpool &op, const RawArrays &arrays)
     return {};
 }
 
-template <class Real>
-Result<void> compute(const ops::ColumnsToImage &op, const Arrays<Real> &arrays)
-{
-    const std::size_t axes = op.imageShape.size();
-    std::vector<std::int64_t> blocks(axes);
-    for (std::size_t i = 0; i < axes; ++i)
-        blocks[i]
-            = (op.imageShape[i] + op.pad.begin[i] + op.pad.end[i] - op.dilate[i] * (op.kernel[i] - 1) - 1)
-                / op.stride[i]
-            + 1;
-    const std::vector<std::int64_t> ofTap = denseStrides(op.kernel);
-    const std::vector<std::int64_t> ofBlock = denseStrides(blocks);
-    const std::vector<std::int64_t> ofImage = denseStrides(op.imageShape);
-    const std::size_t taps = count(op.kernel);
-    const std::size_t places = count(blocks);
-    const std::size_t pixels = count(op.imageShape);
-    std::fill_n(arrays.out[0], arrays.outCount(0), Real(0));
-    for (std::size_t row = 0; row < extent(arrays.inDims(0), 0, 2); ++row) {
-        const auto tap = static_cast<std::int64_t>(row % taps);
-        Real *image = arrays.out[0] + row / taps * pixels;
-        for (std::size_t p = 0; p < places; ++p) {
-            std::int64_t offset = 0;
-            bool isInside = true;
-            for (std::size_t i = 0; i < axes; ++i) {
-                const std::int64_t at = static_cast<std::int64_t>(p) / ofBlock[i] % blocks[i] * op.stride[i]
-                    - op.pad.begin[i] + tap / ofTap[i] % op.kernel[i] * op.dilate[i];
-                isInside = isInside && at >= 0 && at < op.imageShape[i];
-                offset += at * ofImage[i];
-            }
-            if (isInside)
-                image[offset] += arrays.in[0][row * places + p];
-        }
-    }
-    return {};
-}
-
-HALFTONE_BOTH(RegionAlign)
-HALFTONE_BOTH(ColumnsToImage)
+HALFTONE_BOTH(RoiAlign)
 
 } // namespace halftone::backends::reference

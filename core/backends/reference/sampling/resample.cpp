@@ -8,20 +8,20 @@
 namespace halftone::backends::reference {
 namespace {
 
-using ops::Resample;
+using ops::Resize;
 
 /// What one place of the output takes: neighbours of the input from `first` on, by weight.
 struct Taps
 {
     std::int64_t first = 0;
     std::vector<double> weights;
-    bool isOutside = false; ///< beyond the region: Resample::outside
+    bool isOutside = false; ///< beyond the region: Resize::outside
 };
 
 /// Where in the input, of `extent`, place `x` lies.
-double placeOf(const Resample &op, const ops::ResampledAxis &axis, double extent, double x)
+double placeOf(const Resize &op, const ops::ResampledAxis &axis, double extent, double x)
 {
-    using Places = Resample::Places;
+    using Places = Resize::Places;
     const double scaled = axis.scale * extent; // the output's extent before it was rounded
     switch (op.places) {
     case Places::HalfPixel:
@@ -53,15 +53,15 @@ double cubicWeight(double distance, double a)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-double weightOf(const Resample &op, double distance)
+double weightOf(const Resize &op, double distance)
 {
-    return op.mode == Resample::Mode::Cubic ? cubicWeight(distance, op.cubicCoefficient)
-                                            : std::max(0.0, 1 - std::abs(distance));
+    return op.mode == Resize::Mode::Cubic ? cubicWeight(distance, op.cubicCoefficient)
+                                          : std::max(0.0, 1 - std::abs(distance));
 }
 
-std::int64_t nearest(Resample::Rounding rounding, double place)
+std::int64_t nearest(Resize::Rounding rounding, double place)
 {
-    using Rounding = Resample::Rounding;
+    using Rounding = Resize::Rounding;
     switch (rounding) {
     case Rounding::HalfDown:
         return static_cast<std::int64_t>(std::ceil(place - 0.5));
@@ -75,20 +75,20 @@ std::int64_t nearest(Resample::Rounding rounding, double place)
     return static_cast<std::int64_t>(std::ceil(place));
 }
 
-Taps tapsAt(const Resample &op, const ops::ResampledAxis &axis, std::int64_t extent, std::int64_t x)
+Taps tapsAt(const Resize &op, const ops::ResampledAxis &axis, std::int64_t extent, std::int64_t x)
 {
     const double last = static_cast<double>(extent - 1);
     const double place = placeOf(op, axis, static_cast<double>(extent), static_cast<double>(x));
     Taps taps;
-    taps.isOutside = op.places == Resample::Places::Region && (place < 0 || place > last);
-    if (op.mode == Resample::Mode::Nearest) {
+    taps.isOutside = op.places == Resize::Places::Region && (place < 0 || place > last);
+    if (op.mode == Resize::Mode::Nearest) {
         taps.first = nearest(op.rounding, std::clamp(place, -1.0, last + 1));
         taps.weights = {1};
         return taps;
     }
     // Of a picture that shrinks, antialiasing takes in as much as one place of the output covers.
     const double narrowed = op.antialias ? std::min(axis.scale, 1.0) : 1;
-    const double reach = (op.mode == Resample::Mode::Cubic ? 2 : 1) / narrowed;
+    const double reach = (op.mode == Resize::Mode::Cubic ? 2 : 1) / narrowed;
     const auto first = static_cast<std::int64_t>(std::floor(place - reach)) + 1;
     const auto end = static_cast<std::int64_t>(std::ceil(place + reach));
     taps.first = first;
@@ -132,7 +132,7 @@ std::vector<double> resized(const std::vector<double> &data, const AxisView &vie
 } // namespace
 
 template <class Real>
-Result<void> compute(const ops::Resample &op, const Arrays<Real> &arrays)
+Result<void> compute(const ops::Resize &op, const Arrays<Real> &arrays)
 {
     if (arrays.outCount(0) == 0)
         return {};
@@ -160,6 +160,6 @@ Result<void> compute(const ops::Resample &op, const Arrays<Real> &arrays)
     return {};
 }
 
-HALFTONE_BOTH(Resample)
+HALFTONE_BOTH(Resize)
 
 } // namespace halftone::backends::reference

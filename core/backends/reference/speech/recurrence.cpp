@@ -1,8 +1,10 @@
 #include "core/backends/reference/dynamic_codes.h"
 #include "core/backends/reference/kernels.h"
 #include "core/backends/reference/matrix.h"
+#include "core/ops/recurrent_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -45,209 +47,228 @@ Real activated(const Recurrence::Function &f, Real x)
     return x;
 }
 
-/// A matrix of a direction, gate after gate; what one of each row stands for where it holds codes.
+/// A matrix of a direction, whose rows are gates.
 template <class Real>
 struct GateMatrix
 {
     const Real *rows = nullptr;
-    std::vector<Real> own; ///< codes less their zero points
-    std::vector<double> scales;
-
-    double scaleOf(std::size_t row) const { return scales.empty() ? 1.0 : scales[row]; }
+    /// Where the operator has codes: these less their zero points, whose sums are exact in double, and what one of each row stands for.
+    std::vector<double> codes{};
+    std::vector<double> scales{};
 };
 
-/// What goes into a product: values, or codes less their zero point and what one of them stands for.
+/// What matrices are multiplied by, column after column: values, or codes less their zero point and what one of them stands for.
 template <class Real>
-struct ProductFactor
+struct ProductColumns
 {
     const Real *values = nullptr;
+    std::size_t count = 0;
     double scale = 1;
 };
 
-/// The state of a sequence.
+/// What a layer reads and writes beside its parameters and states.
 template <class Real>
-struct SequenceState
+struct LayerData
 {
-    std::size_t place = 0; ///< in the batch
-    std::size_t length = 0;
-    std::vector<Real> hidden;
-    std::vector<Real> cell;
-    std::vector<Real> before{}; ///< what the step reads of the hidden state
+    const Real *in = nullptr; ///< (T, N, features), or with the batch first
+    Real *out = nullptr; ///< null: nobody reads it
+    // Elements of the output from one step, sequence and direction to the next.
+    std::size_t step = 0;
+    std::size_t sequence = 0;
+    std::size_t direction = 0;
 };
 
-/// One direction of a layer. Matrices are as the operator has them, rows are gates.
+/// One direction of a layer.
 template <class Real>
 class Direction
 {
 public:
-    Direction(const Recurrence &op, const Arrays<Real> &arrays, std::size_t which)
+    Direction(const Recurrence &op, const Arrays<Real> &arrays, std::size_t cell,
+              const ops::RecurrentPart &part, const LayerData<Real> &data)
         : m_op(op)
         , m_arrays(arrays)
+        , m_cell(cell)
+        , m_which(cell % static_cast<std::size_t>(op.directions()))
+        , m_part(part)
+        , m_data(data)
+        , m_order(ops::recurrentGateOrder(op))
         , m_hidden(static_cast<std::size_t>(op.hiddenSize))
-        , m_features(static_cast<std::size_t>(arrays.inDims(0)[2]))
-        , m_gates(static_cast<std::size_t>(op.gates()))
-        , m_which(which)
+        , m_outputs(static_cast<std::size_t>(op.outputSize()))
+        , m_rows(static_cast<std::size_t>(op.gates()) * m_hidden)
         , m_steps(static_cast<std::size_t>(arrays.inDims(0)[op.batchFirst ? 1 : 0]))
         , m_batch(static_cast<std::size_t>(arrays.inDims(0)[op.batchFirst ? 0 : 1]))
-        , m_weights(matrix(1, m_features))
-        , m_recurrent(matrix(2, m_hidden))
-        , m_data(arrays.in[0])
+        , m_weights(matrix(1, part.weights, part.features))
+        , m_recurrent(matrix(op.stack ? 1 : 2, part.recurrent, m_outputs))
+        , m_functions(std::span(op.functions).subspan(m_which * op.functionsEach(), op.functionsEach()))
     {
-        std::size_t next = 3;
-        const auto take = [&](bool isThere) { return isThere ? arrays.in[next++] : nullptr; };
-        const Real *bias = take(op.hasBias);
-        m_bias = bias ? bias + which * 2 * m_gates * m_hidden : nullptr;
-        m_lengths = take(op.hasLengths);
-        m_firstHidden = take(op.hasHidden);
-        m_firstCell = take(op.hasCell);
-        const Real *peepholes = take(op.hasPeepholes);
-        m_peepholes = peepholes ? peepholes + which * 3 * m_hidden : nullptr;
-        const std::size_t functions = op.functions.size() / static_cast<std::size_t>(op.directions());
-        m_functions = std::span(op.functions).subspan(which * functions, functions);
-        if (op.hasCodes)
-            codeData();
+        if (op.stack || op.hasBias) {
+            const Real *const biases = arrays.in[op.stack ? 1 : 3];
+            m_inputBias = biases + part.inputBias;
+            m_recurrentBias = biases + part.recurrentBias;
+        }
+        if (op.hasPeepholes)
+            m_peepholes = arrays.in[op.peepholesInput()] + m_which * 3 * m_hidden;
+        for (std::size_t n = 0; n < m_batch; ++n)
+            m_lengths.push_back(lengthOf(n));
+        m_state = firstState(op.hasHidden ? arrays.in[op.hiddenInput()] : nullptr, m_outputs);
+        m_memory = firstState(op.hasCell ? arrays.in[op.cellInput()] : nullptr, m_hidden);
     }
 
-    /// The whole sequences of some elements of the batch, which codes of states must be all of.
-    void run(std::size_t begin, std::size_t end)
+    void run()
     {
-        std::vector<SequenceState<Real>> sequences;
-        for (std::size_t n = begin; n < end; ++n)
-            sequences.push_back(firstState(n));
-        for (std::size_t k = 0; k < m_steps; ++k) {
-            const double scale = m_op.hasCodes ? codeStates(sequences, k) : 1.0;
-            for (SequenceState<Real> &sequence : sequences) {
-                if (!m_op.hasCodes)
-                    sequence.before = sequence.hidden;
-                if (k < sequence.length)
-                    step({m_data + dataAt(sequence, k), m_dataScale}, {sequence.before.data(), scale},
-                         sequence.hidden, sequence.cell);
-                writeStep(sequence, k);
+        std::vector<Real> fromData(m_steps * m_batch * m_rows);
+        multiplyData(fromData);
+        std::vector<Real> fromState(m_batch * m_rows);
+        std::vector<Real> given(m_hidden);
+        for (std::size_t k = 0; k < m_steps && !m_arrays.workers.stopped(); ++k) {
+            m_before = m_state;
+            const double scale = m_op.hasCodes ? codeStates(k) : 1.0;
+            multiply(m_recurrent, 0, m_rows, m_outputs, {m_before.data(), m_batch, scale}, m_recurrentBias,
+                     fromState.data());
+            if (m_op.cell == Recurrence::Cell::Gru && !m_op.linearBeforeReset)
+                multiplyReset(fromData, k, fromState);
+            for (std::size_t n = 0; n < m_batch; ++n) {
+                if (k >= m_lengths[n])
+                    continue;
+                advance(fromData.data() + columnOf(n, k) * m_rows, fromState.data() + n * m_rows, n, given);
+                give(n, k, given);
             }
         }
-        for (SequenceState<Real> &sequence : sequences)
-            writeStates(sequence);
+        writeStates();
     }
 
 private:
-    GateMatrix<Real> matrix(std::size_t input, std::size_t depth) const
+    GateMatrix<Real> matrix(std::size_t input, std::size_t first, std::size_t depth) const
     {
-        const std::size_t rows = m_gates * m_hidden;
         GateMatrix<Real> made;
-        made.rows = m_arrays.in[input] + m_which * rows * depth;
+        made.rows = m_arrays.in[input] + first;
         if (!m_op.hasCodes)
             return made;
         const std::size_t scaleInput = m_op.scalesInput() + 2 * (input - 1);
         const auto ofRow = [&](std::size_t of, std::size_t row) {
             const bool isOne = m_arrays.inDims(of).size() == 1;
-            return m_arrays.in[of][isOne ? m_which : m_which * rows + row];
+            return static_cast<double>(m_arrays.in[of][isOne ? m_which : m_which * m_rows + row]);
         };
-        for (std::size_t row = 0; row < rows; ++row) {
-            made.scales.push_back(static_cast<double>(ofRow(scaleInput, row)));
+        for (std::size_t row = 0; row < m_rows; ++row) {
+            made.scales.push_back(ofRow(scaleInput, row));
             for (std::size_t k = 0; k < depth; ++k)
-                made.own.push_back(made.rows[k * rows + row] - ofRow(scaleInput + 1, row));
+                made.codes.push_back(static_cast<double>(made.rows[k * m_rows + row])
+                                     - ofRow(scaleInput + 1, row));
         }
-        made.rows = made.own.data();
         return made;
     }
 
+    /// Of a length that is not a number 0.
     std::size_t lengthOf(std::size_t n) const
     {
-        return m_lengths
-            ? static_cast<std::size_t>(std::clamp(m_lengths[n], Real(0), static_cast<Real>(m_steps)))
-            : m_steps;
+        if (!m_op.hasLengths)
+            return m_steps;
+        const Real length = m_arrays.in[m_op.lengthsInput()][n];
+        return length >= static_cast<Real>(m_steps) ? m_steps
+            : length > 0                            ? static_cast<std::size_t>(length)
+                                                    : 0;
     }
 
-    /// The data as codes, of all steps that any sequence has.
-    void codeData()
+    std::size_t stateAt(std::size_t n, std::size_t size) const
     {
-        std::size_t longest = 0;
-        for (std::size_t n = 0; n < m_batch; ++n)
-            longest = std::max(longest, lengthOf(n));
-        const std::size_t count = longest * m_batch * m_features;
-        float low = 0;
-        float high = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            low = std::min(low, static_cast<float>(m_data[i]));
-            high = std::max(high, static_cast<float>(m_data[i]));
-        }
-        const DynamicScale scale = dynamicScale(low, high);
-        for (std::size_t i = 0; i < count; ++i)
-            m_codes.push_back(static_cast<Real>(scale.codeOf(static_cast<float>(m_data[i])) - scale.zero));
-        m_data = m_codes.data();
-        m_dataScale = static_cast<double>(scale.scale);
+        const auto directions = static_cast<std::size_t>(m_op.directions());
+        return (m_op.batchFirst ? n * directions + m_which : m_cell * m_batch + n) * size;
     }
 
-    /// The states before a step as codes, those of sequences that ended with the step before too; what one of them stands for.
-    double codeStates(std::vector<SequenceState<Real>> &sequences, std::size_t k) const
+    /// (N, size)
+    std::vector<Real> firstState(const Real *given, std::size_t size) const
     {
-        float low = 0;
-        float high = 0;
-        for (const SequenceState<Real> &sequence : sequences)
-            for (std::size_t i = 0; i < m_hidden && k <= sequence.length; ++i) {
-                low = std::min(low, static_cast<float>(sequence.hidden[i]));
-                high = std::max(high, static_cast<float>(sequence.hidden[i]));
-            }
-        const DynamicScale scale = dynamicScale(low, high);
-        for (SequenceState<Real> &sequence : sequences) {
-            sequence.before.resize(m_hidden);
-            for (std::size_t i = 0; i < m_hidden; ++i)
-                sequence.before[i]
-                    = static_cast<Real>(scale.codeOf(static_cast<float>(sequence.hidden[i])) - scale.zero);
+        std::vector<Real> state(m_batch * size, Real(0));
+        for (std::size_t n = 0; given && n < m_batch; ++n)
+            std::copy_n(given + stateAt(n, size), size, state.data() + n * size);
+        return state;
+    }
+
+    std::size_t timeOf(std::size_t n, std::size_t k) const
+    {
+        const bool reverse = m_op.direction == Recurrence::Direction::Reverse || m_which == 1;
+        return reverse ? m_lengths[n] - 1 - k : k;
+    }
+    /// Which of the columns of the data a step reads. Needs: k < m_lengths[n]
+    std::size_t columnOf(std::size_t n, std::size_t k) const
+    {
+        return m_op.batchFirst ? n * m_steps + timeOf(n, k) : timeOf(n, k) * m_batch + n;
+    }
+
+    /// to[column][row] = the row · the column + bias[row], of `rows` rows from `first` on.
+    void multiply(const GateMatrix<Real> &matrix, std::size_t first, std::size_t rows, std::size_t depth,
+                  const ProductColumns<Real> &columns, const Real *bias, Real *to) const
+    {
+        const auto length = static_cast<std::ptrdiff_t>(depth);
+        const auto width = static_cast<std::ptrdiff_t>(rows);
+        if (!m_op.hasCodes)
+            return reference::multiply<Real>(m_arrays.summing(), rows, depth, columns.count,
+                                             {matrix.rows + first * depth, length, 1},
+                                             MatrixView<const Real>{columns.values, 1, length},
+                                             bias ? bias + first : nullptr, {to, 1, width});
+        const std::vector<double> codes(columns.values, columns.values + columns.count * depth);
+        std::vector<double> sums(columns.count * rows);
+        reference::multiply<double>(
+            {m_arrays.workers}, rows, depth, columns.count, {matrix.codes.data() + first * depth, length, 1},
+            MatrixView<const double>{codes.data(), 1, length}, nullptr, {sums.data(), 1, width});
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const std::size_t row = first + i % rows;
+            to[i] = static_cast<Real>(sums[i] * (matrix.scales[row] * columns.scale)
+                                      + (bias ? static_cast<double>(bias[row]) : 0.0));
         }
+    }
+
+    /// The data's share of all steps at once.
+    void multiplyData(std::vector<Real> &to) const
+    {
+        const std::size_t columns = m_steps * m_batch;
+        if (!m_op.hasCodes)
+            return multiply(m_weights, 0, m_rows, m_part.features, {m_data.in, columns}, m_inputBias,
+                            to.data());
+        // Codes are of all steps that any sequence has; the others are not read.
+        const std::size_t longest = m_lengths.empty() ? 0 : *std::ranges::max_element(m_lengths);
+        std::vector<Real> codes(m_data.in, m_data.in + columns * m_part.features);
+        const double scale = code(std::span(codes).first(longest * m_batch * m_part.features));
+        multiply(m_weights, 0, m_rows, m_part.features, {codes.data(), columns, scale}, m_inputBias,
+                 to.data());
+    }
+
+    /// Values as codes less their zero point; what one of them stands for.
+    static double code(std::span<Real> values)
+    {
+        const auto [low, high] = endsOf(values);
+        const DynamicScale scale = dynamicScale(low, high);
+        for (Real &value : values)
+            value = static_cast<Real>(scale.codeOf(static_cast<float>(value)) - scale.zero);
         return static_cast<double>(scale.scale);
     }
 
-    std::size_t stateAt(std::size_t n) const
+    static std::pair<float, float> endsOf(std::span<const Real> values)
     {
-        const auto directions = static_cast<std::size_t>(m_op.directions());
-        return (m_op.batchFirst ? n * directions + m_which : m_which * m_batch + n) * m_hidden;
-    }
-
-    SequenceState<Real> firstState(std::size_t n) const
-    {
-        SequenceState<Real> sequence{n, lengthOf(n), std::vector<Real>(m_hidden, Real(0)),
-                                     std::vector<Real>(m_hidden, Real(0))};
-        if (m_firstHidden)
-            std::copy_n(m_firstHidden + stateAt(n), m_hidden, sequence.hidden.begin());
-        if (m_firstCell)
-            std::copy_n(m_firstCell + stateAt(n), m_hidden, sequence.cell.begin());
-        return sequence;
-    }
-
-    std::size_t timeOf(const SequenceState<Real> &sequence, std::size_t k) const
-    {
-        const bool reverse = m_op.direction == Recurrence::Direction::Reverse || m_which == 1;
-        return reverse && k < sequence.length ? sequence.length - 1 - k : k;
-    }
-    std::size_t dataAt(const SequenceState<Real> &sequence, std::size_t k) const
-    {
-        const std::size_t t = timeOf(sequence, k);
-        return (m_op.batchFirst ? sequence.place * m_steps + t : t * m_batch + sequence.place) * m_features;
-    }
-
-    void writeStep(const SequenceState<Real> &sequence, std::size_t k) const
-    {
-        if (!m_arrays.out[0])
-            return;
-        const auto directions = static_cast<std::size_t>(m_op.directions());
-        const std::size_t t = timeOf(sequence, k);
-        const std::size_t at = m_op.batchFirst ? (sequence.place * m_steps + t) * directions + m_which
-                                               : (t * directions + m_which) * m_batch + sequence.place;
-        for (std::size_t i = 0; i < m_hidden; ++i)
-            m_arrays.out[0][at * m_hidden + i] = k < sequence.length ? sequence.hidden[i] : Real(0);
-    }
-
-    void writeStates(SequenceState<Real> &sequence) const
-    {
-        if (m_op.hasCodes && sequence.length == 0) {
-            std::ranges::fill(sequence.hidden, Real(0));
-            std::ranges::fill(sequence.cell, Real(0));
+        std::pair<float, float> ends{0.0F, 0.0F};
+        for (const Real value : values) {
+            ends.first = std::min(ends.first, static_cast<float>(value));
+            ends.second = std::max(ends.second, static_cast<float>(value));
         }
-        if (m_arrays.out.size() > 1 && m_arrays.out[1])
-            std::ranges::copy(sequence.hidden, m_arrays.out[1] + stateAt(sequence.place));
-        if (m_arrays.out.size() > 2 && m_arrays.out[2])
-            std::ranges::copy(sequence.cell, m_arrays.out[2] + stateAt(sequence.place));
+        return ends;
+    }
+
+    /// The states before a step as codes, those of sequences that ended with the step before too; what one of them stands for.
+    double codeStates(std::size_t k)
+    {
+        float low = 0;
+        float high = 0;
+        for (std::size_t n = 0; n < m_batch; ++n) {
+            if (k > m_lengths[n])
+                continue;
+            const auto ends = endsOf(std::span(m_state).subspan(n * m_outputs, m_outputs));
+            low = std::min(low, ends.first);
+            high = std::max(high, ends.second);
+        }
+        const DynamicScale scale = dynamicScale(low, high);
+        for (Real &value : m_before)
+            value = static_cast<Real>(scale.codeOf(static_cast<float>(value)) - scale.zero);
+        return static_cast<double>(scale.scale);
     }
 
     Real clipped(Real x) const
@@ -258,127 +279,195 @@ private:
         return std::clamp(x, -limit, limit);
     }
     Real function(std::size_t which, Real x) const { return activated(m_functions[which], clipped(x)); }
-
-    /// One row of a matrix times what goes in; sums in double: the order of adding does not show.
-    static double product(const GateMatrix<Real> &matrix, std::size_t row, const ProductFactor<Real> &factor,
-                          std::size_t length)
-    {
-        double sum = 0;
-        for (std::size_t i = 0; i < length; ++i)
-            sum += static_cast<double>(matrix.rows[row * length + i]) * static_cast<double>(factor.values[i]);
-        return sum * (matrix.scaleOf(row) * factor.scale);
-    }
-    Real fromData(std::size_t row, const ProductFactor<Real> &x) const
-    {
-        return static_cast<Real>(product(m_weights, row, x, m_features)
-                                 + (m_bias ? static_cast<double>(m_bias[row]) : 0.0));
-    }
-    Real fromHidden(std::size_t row, const ProductFactor<Real> &hidden) const
-    {
-        return static_cast<Real>(product(m_recurrent, row, hidden, m_hidden)
-                                 + (m_bias ? static_cast<double>(m_bias[m_gates * m_hidden + row]) : 0.0));
-    }
     Real peephole(std::size_t which, std::size_t i, Real cell) const
     {
         return m_peepholes ? m_peepholes[which * m_hidden + i] * cell : Real(0);
     }
 
-    void step(const ProductFactor<Real> &x, const ProductFactor<Real> &before, std::vector<Real> &hidden,
-              std::vector<Real> &cell) const
+    /// Gru whose reset gate is in front of the product: that product anew, into the hidden gate's part of `fromState`.
+    void multiplyReset(const std::vector<Real> &fromData, std::size_t k, std::vector<Real> &fromState) const
+    {
+        const std::size_t reset = m_order[1] * m_hidden;
+        const std::size_t fresh = m_order[2] * m_hidden;
+        std::vector<Real> kept(m_batch * m_outputs, Real(0));
+        for (std::size_t n = 0; n < m_batch; ++n) {
+            if (k >= m_lengths[n])
+                continue;
+            const Real *const x = fromData.data() + columnOf(n, k) * m_rows + reset;
+            const Real *const h = fromState.data() + n * m_rows + reset;
+            for (std::size_t i = 0; i < m_hidden; ++i)
+                kept[n * m_outputs + i] = m_before[n * m_outputs + i] * function(0, x[i] + h[i]);
+        }
+        std::vector<Real> products(m_batch * m_hidden);
+        multiply(m_recurrent, fresh, m_hidden, m_outputs, {kept.data(), m_batch}, m_recurrentBias,
+                 products.data());
+        for (std::size_t n = 0; n < m_batch; ++n)
+            std::copy_n(products.data() + n * m_hidden, m_hidden, fromState.data() + n * m_rows + fresh);
+    }
+
+    /// One step of one sequence: x and h are the gates' sums from the data and from the state.
+    void advance(const Real *x, const Real *h, std::size_t n, std::vector<Real> &given)
     {
         switch (m_op.cell) {
         case Recurrence::Cell::Plain:
             for (std::size_t i = 0; i < m_hidden; ++i)
-                hidden[i] = function(0, fromData(i, x) + fromHidden(i, before));
+                given[i] = function(0, x[i] + h[i]);
             break;
         case Recurrence::Cell::Gru:
-            stepGru(x, before, hidden);
+            advanceGru(x, h, m_before.data() + n * m_outputs, given);
             break;
         case Recurrence::Cell::Lstm:
-            for (std::size_t i = 0; i < m_hidden; ++i)
-                stepLstm(x, before, i, hidden, cell);
+            advanceLstm(x, h, m_memory.data() + n * m_hidden, given);
             break;
         }
     }
 
-    void stepGru(const ProductFactor<Real> &x, const ProductFactor<Real> &before,
-                 std::vector<Real> &hidden) const
+    void advanceGru(const Real *x, const Real *h, const Real *before, std::vector<Real> &given) const
     {
-        std::vector<Real> reset(m_hidden);
-        for (std::size_t i = 0; i < m_hidden; ++i)
-            reset[i] = function(0, fromData(m_hidden + i, x) + fromHidden(m_hidden + i, before));
-        std::vector<Real> kept(before.values, before.values + m_hidden);
-        for (std::size_t i = 0; i < m_hidden; ++i)
-            kept[i] *= reset[i];
+        const std::size_t update = m_order[0] * m_hidden;
+        const std::size_t reset = m_order[1] * m_hidden;
+        const std::size_t fresh = m_order[2] * m_hidden;
         for (std::size_t i = 0; i < m_hidden; ++i) {
-            const Real update = function(0, fromData(i, x) + fromHidden(i, before));
-            const std::size_t row = 2 * m_hidden + i;
-            const Real recurrent = m_op.linearBeforeReset ? reset[i] * fromHidden(row, before)
-                                                          : fromHidden(row, {kept.data()});
-            const Real fresh = function(1, fromData(row, x) + recurrent);
-            hidden[i] = (Real(1) - update) * fresh + update * before.values[i];
+            const Real kept = function(0, x[update + i] + h[update + i]);
+            const Real recurrent = m_op.linearBeforeReset
+                ? function(0, x[reset + i] + h[reset + i]) * h[fresh + i]
+                : h[fresh + i];
+            given[i] = (Real(1) - kept) * function(1, x[fresh + i] + recurrent) + kept * before[i];
         }
     }
 
-    void stepLstm(const ProductFactor<Real> &x, const ProductFactor<Real> &before, std::size_t i,
-                  std::vector<Real> &hidden, std::vector<Real> &cell) const
+    void advanceLstm(const Real *x, const Real *h, Real *memory, std::vector<Real> &given) const
     {
-        const auto gate = [&](std::size_t g) {
-            return fromData(g * m_hidden + i, x) + fromHidden(g * m_hidden + i, before);
-        };
-        const Real input = function(0, gate(0) + peephole(0, i, cell[i]));
-        const Real forget
-            = m_op.couplesForget ? Real(1) - input : function(0, gate(2) + peephole(2, i, cell[i]));
-        cell[i] = forget * cell[i] + input * function(1, gate(3));
-        const Real output = function(0, gate(1) + peephole(1, i, cell[i]));
-        hidden[i] = output * activated(m_functions[2], cell[i]);
+        for (std::size_t i = 0; i < m_hidden; ++i) {
+            const auto gate = [&](std::size_t which) {
+                const std::size_t row = m_order[which] * m_hidden + i;
+                return x[row] + h[row];
+            };
+            const Real input = function(0, gate(0) + peephole(0, i, memory[i]));
+            const Real forget
+                = m_op.couplesForget ? Real(1) - input : function(0, gate(1) + peephole(2, i, memory[i]));
+            memory[i] = cut(forget * memory[i] + input * function(1, gate(3)));
+            const Real output = function(0, gate(2) + peephole(1, i, memory[i]));
+            given[i] = output * activated(m_functions[2], memory[i]);
+        }
+    }
+
+    Real cut(Real x) const
+    {
+        if (!m_op.stack)
+            return x;
+        if (m_op.stack->cellMin && x < static_cast<Real>(*m_op.stack->cellMin))
+            return static_cast<Real>(*m_op.stack->cellMin);
+        if (m_op.stack->cellMax && x > static_cast<Real>(*m_op.stack->cellMax))
+            return static_cast<Real>(*m_op.stack->cellMax);
+        return m_op.stack->replacesNaN && std::isnan(x) ? Real(0) : x;
+    }
+
+    /// What the cell gives becomes the hidden state and the output of a step.
+    void give(std::size_t n, std::size_t k, const std::vector<Real> &given)
+    {
+        Real *const state = m_state.data() + n * m_outputs;
+        if (m_op.stack && m_op.stack->projectionSize) {
+            const Real *const projection = m_arrays.in[1] + m_part.projection;
+            for (std::size_t r = 0; r < m_outputs; ++r) {
+                state[r] = 0;
+                for (std::size_t i = 0; i < m_hidden; ++i)
+                    state[r] += projection[r * m_hidden + i] * given[i];
+            }
+        } else {
+            std::ranges::copy(given, state);
+        }
+        if (m_data.out)
+            std::copy_n(state, m_outputs,
+                        m_data.out + timeOf(n, k) * m_data.step + n * m_data.sequence
+                            + m_which * m_data.direction);
+    }
+
+    void writeStates()
+    {
+        for (std::size_t n = 0; m_op.hasCodes && n < m_batch; ++n)
+            if (m_lengths[n] == 0) {
+                std::fill_n(m_state.data() + n * m_outputs, m_outputs, Real(0));
+                std::fill_n(m_memory.data() + n * m_hidden, m_hidden, Real(0));
+            }
+        writeState(1, m_state, m_outputs);
+        writeState(2, m_memory, m_hidden);
+    }
+    void writeState(std::size_t output, const std::vector<Real> &state, std::size_t size) const
+    {
+        if (output >= m_arrays.out.size() || !m_arrays.out[output])
+            return;
+        for (std::size_t n = 0; n < m_batch; ++n)
+            std::copy_n(state.data() + n * size, size, m_arrays.out[output] + stateAt(n, size));
     }
 
     const Recurrence &m_op;
     const Arrays<Real> &m_arrays;
+    std::size_t m_cell; ///< of all layers and directions
+    std::size_t m_which; ///< direction
+    const ops::RecurrentPart &m_part;
+    const LayerData<Real> &m_data;
+    std::array<std::size_t, 4> m_order;
     std::size_t m_hidden;
-    std::size_t m_features;
-    std::size_t m_gates;
-    std::size_t m_which;
+    std::size_t m_outputs;
+    std::size_t m_rows;
     std::size_t m_steps;
     std::size_t m_batch;
     GateMatrix<Real> m_weights;
     GateMatrix<Real> m_recurrent;
-    const Real *m_data;
-    std::vector<Real> m_codes; ///< of the data, less their zero point
-    double m_dataScale = 1;
-    const Real *m_bias = nullptr;
-    const Real *m_lengths = nullptr;
-    const Real *m_firstHidden = nullptr;
-    const Real *m_firstCell = nullptr;
+    const Real *m_inputBias = nullptr;
+    const Real *m_recurrentBias = nullptr;
     const Real *m_peepholes = nullptr;
     std::span<const Recurrence::Function> m_functions;
+    std::vector<std::size_t> m_lengths;
+    std::vector<Real> m_state; ///< (N, outputs)
+    std::vector<Real> m_before; ///< what a step reads of it
+    std::vector<Real> m_memory; ///< the cell state, (N, hidden)
 };
+
+/// The output of a layer: that of the operator, or `between` for the next layer of a stack.
+template <class Real>
+LayerData<Real> layerOutput(const Recurrence &op, const Arrays<Real> &arrays, std::vector<Real> *between)
+{
+    const auto steps = static_cast<std::size_t>(arrays.inDims(0)[op.batchFirst ? 1 : 0]);
+    const auto batch = static_cast<std::size_t>(arrays.inDims(0)[op.batchFirst ? 0 : 1]);
+    const auto outputs = static_cast<std::size_t>(op.outputSize());
+    const std::size_t row = static_cast<std::size_t>(op.directions()) * outputs;
+    LayerData<Real> data{.out = arrays.out[0]};
+    if (between) {
+        between->assign(steps * batch * row, Real(0));
+        data.out = between->data();
+    } else if (data.out) {
+        std::fill_n(data.out, arrays.outCount(0), Real(0)); // beyond the sequences' ends
+    }
+    const bool isSideBySide = op.stack || op.batchFirst;
+    data.step = op.batchFirst ? row : batch * row;
+    data.sequence = op.batchFirst ? steps * row : op.stack ? row : outputs;
+    data.direction = isSideBySide ? outputs : batch * outputs;
+    return data;
+}
 
 } // namespace
 
 template <class Real>
 Result<void> compute(const ops::Recurrence &op, const Arrays<Real> &arrays)
 {
-    const DimSpan data = arrays.inDims(0);
-    const auto steps = static_cast<std::size_t>(data[op.batchFirst ? 1 : 0]);
-    const auto batch = static_cast<std::size_t>(data[op.batchFirst ? 0 : 1]);
     const auto directions = static_cast<std::size_t>(op.directions());
-    const std::size_t needed = op.cell == Recurrence::Cell::Lstm ? 3
-        : op.cell == Recurrence::Cell::Gru                       ? 2
-                                                                 : 1;
-    if (op.functions.size() != needed * directions)
+    const auto layers = static_cast<std::size_t>(op.layers());
+    if (op.functions.size() != op.functionsEach() * directions)
         return badInput("activations", std::to_string(op.functions.size()) + " functions",
-                        std::to_string(needed * directions));
-    const std::size_t together = op.hasCodes ? batch : 1; // sequences
-    const std::size_t shares = together == 0 ? 0 : batch / together; // of a direction
-    const std::size_t cost = together * steps * (arrays.inCount(1) + arrays.inCount(2)) / directions + 1;
-    arrays.workers.share(directions * shares, cost, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::size_t first = i % shares * together;
-            Direction<Real>(op, arrays, i / shares).run(first, first + together);
-        }
-    });
+                        std::to_string(op.functionsEach() * directions));
+    const std::vector<ops::RecurrentPart> parts
+        = ops::recurrentParts(op, static_cast<std::size_t>(arrays.inDims(0)[2]));
+    std::vector<Real> input;
+    std::vector<Real> between;
+    for (std::size_t layer = 0; layer < layers && !arrays.workers.stopped(); ++layer) {
+        LayerData<Real> data = layerOutput(op, arrays, layer + 1 < layers ? &between : nullptr);
+        data.in = layer == 0 ? arrays.in[0] : input.data();
+        for (std::size_t cell = layer * directions; cell < (layer + 1) * directions; ++cell)
+            Direction<Real>(op, arrays, cell, parts[cell], data).run();
+        input.swap(between);
+    }
     return {};
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using Row = std::span<const std::int64_t>;
 
-/// The places of grams of one length in GramCounts::grams, by their numbers.
+/// The places of grams of one length in TfIdfVectorizer::grams, by their numbers.
 using Places = std::map<ops::Dims, std::vector<std::size_t>>;
 
 /// Adds 1 for each gram that the row holds with that distance between its numbers.
@@ -30,7 +30,7 @@ void countGrams(Row row, std::size_t length, std::size_t distance, const Places 
 
 } // namespace
 
-Result<void> move(const ops::GramCounts &op, const RawArrays &arrays)
+Result<void> move(const ops::TfIdfVectorizer &op, const RawArrays &arrays)
 {
     const std::vector<std::int64_t> data = loadedInput<std::int64_t>(arrays, 0);
     const auto width = static_cast<std::size_t>(arrays.inDims(0).back());
@@ -56,12 +56,12 @@ Result<void> move(const ops::GramCounts &op, const RawArrays &arrays)
                 countGrams(row, length, distance, places, found);
         }
         for (std::size_t g = 0; g < found.size(); ++g) {
-            const ops::GramCounts::Gram &gram = op.grams[g];
+            const ops::TfIdfVectorizer::Gram &gram = op.grams[g];
             float &to = out[r * columns + static_cast<std::size_t>(gram.column)];
             if (found[g] == 0)
                 continue;
-            to += static_cast<float>(op.mode == ops::GramCounts::Mode::Presence ? gram.weight
-                                                                                : found[g] * gram.weight);
+            to += static_cast<float>(
+                op.mode == ops::TfIdfVectorizer::Mode::Presence ? gram.weight : found[g] * gram.weight);
         }
     }
     store(out, arrays.operation.outputs[0].dtype, arrays.out[0]);

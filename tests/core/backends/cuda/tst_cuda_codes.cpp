@@ -335,12 +335,12 @@ public:
         const auto zero = [&](DType type) { return constant(held(type, {1}, 0, 0).tensor); };
         const plan::ValueId x = value(real, rows);
         const plan::ValueId scale = constant(m_dataScale.tensor);
-        const plan::ValueId codes = node(ops::CodeLinear{.axis = 1, .hasZeroPoint = true}, "codes",
+        const plan::ValueId codes = node(ops::QuantizeLinear{.axis = 1, .hasZeroPoint = true}, "codes",
                                          {x, scale, zero(m_form.data)}, value(m_form.data, rows));
-        const plan::ValueId back = node(ops::DecodeLinear{.axis = 1, .hasZeroPoint = true}, "decoded",
+        const plan::ValueId back = node(ops::DequantizeLinear{.axis = 1, .hasZeroPoint = true}, "decoded",
                                         {codes, scale, zero(m_form.data)}, value(real, rows));
         const plan::ValueId weight
-            = node(ops::DecodeLinear{.axis = 1, .hasZeroPoint = true}, "weight",
+            = node(ops::DequantizeLinear{.axis = 1, .hasZeroPoint = true}, "weight",
                    {constant(m_weight.tensor), constant(m_weightScale.tensor), zero(m_form.weight)},
                    value(real, m_weight.tensor.shape()));
         const plan::ValueId bias = constant(m_bias.tensor);

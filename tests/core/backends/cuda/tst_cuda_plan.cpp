@@ -288,7 +288,7 @@ void CudaPlanTest::anIndexOutsideIsAnError()
     graph.outputs = {result};
     graph.outputNames = {"result"};
     graph.nodes.push_back(
-        {ops::Take{0, ops::IndexMode::Raise}, "Gather", {"lookup"}, {data, index}, {result}, {}});
+        {ops::Gather{0, ops::IndexMode::Raise}, "Gather", {"lookup"}, {data, index}, {result}, {}});
     const auto gpu = std::make_shared<test::HostGpu>();
     const auto plan = backends::cuda::makePlan(std::move(graph), gpu, {}, nullptr);
     QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());

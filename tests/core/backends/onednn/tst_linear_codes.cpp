@@ -128,7 +128,7 @@ private Q_SLOTS:
         const auto realType = static_cast<DType>(real);
         const auto codeType = static_cast<DType>(codes);
         Operation encode{
-            ops::CodeLinear{.axis = axis < 0 ? 1 : axis, .block = block, .hasZeroPoint = hasZeroPoint},
+            ops::QuantizeLinear{.axis = axis < 0 ? 1 : axis, .block = block, .hasZeroPoint = hasZeroPoint},
             "tested",
             {{realType, shape}, {DType::F32, scales}},
             {{codeType, shape}}};
@@ -144,7 +144,7 @@ private Q_SLOTS:
         QVERIFY(got == wanted(encode, inputs));
 
         Operation decode{
-            ops::DecodeLinear{.axis = axis < 0 ? 1 : axis, .block = block, .hasZeroPoint = hasZeroPoint},
+            ops::DequantizeLinear{.axis = axis < 0 ? 1 : axis, .block = block, .hasZeroPoint = hasZeroPoint},
             "tested",
             {{codeType, shape}, {DType::F32, scales}},
             {{realType, shape}}};
@@ -158,7 +158,7 @@ private Q_SLOTS:
 
     void biasesAreDecoded()
     {
-        const Operation decode{ops::DecodeLinear{.axis = 0},
+        const Operation decode{ops::DequantizeLinear{.axis = 0},
                                "tested",
                                {{DType::I32, Shape{3}}, {DType::F32, Shape{3}}},
                                {{DType::F32, Shape{3}}}};
@@ -197,7 +197,7 @@ private Q_SLOTS:
         }
         std::vector<float> values(7 * 5000);
         std::iota(values.begin(), values.end(), 0.0F);
-        const Operation decode{ops::DecodeLinear{.axis = axis, .block = block, .hasZeroPoint = true},
+        const Operation decode{ops::DequantizeLinear{.axis = axis, .block = block, .hasZeroPoint = true},
                                "tested",
                                {{type, shape}, {DType::F32, scales}, {type, scales}},
                                {{DType::F32, shape}}};
@@ -211,7 +211,7 @@ private Q_SLOTS:
     void othersAreLeftToTheReference()
     {
         const auto encode = [](DType codes, std::int64_t block, Shape scales) {
-            return Operation{ops::CodeLinear{.axis = 0, .block = block},
+            return Operation{ops::QuantizeLinear{.axis = 0, .block = block},
                              "tested",
                              {{DType::F32, Shape{4, 2}}, {DType::F32, std::move(scales)}},
                              {{codes, Shape{4, 2}}}};

@@ -185,31 +185,45 @@ RecurrentCase caseOf(Recurrence op, const Sizes &sizes, DType type, bool areCons
     return made;
 }
 
-RecurrentCase rnnCaseOf(const ops::Rnn &op, const Sizes &sizes, DType type)
+/// A stack of layers of 7 units.
+Recurrence stackOf(Recurrence::Cell cell, bool isBidirectional = false)
+{
+    Recurrence op;
+    op.cell = cell;
+    op.direction = isBidirectional ? Recurrence::Direction::Both : Recurrence::Direction::Forward;
+    for (std::int64_t k = 0; k < op.directions(); ++k)
+        for (const Function &function : defaultFunctions(op.cell))
+            op.functions.push_back(function);
+    op.hiddenSize = 7;
+    op.linearBeforeReset = cell == Recurrence::Cell::Gru;
+    op.hasHidden = true;
+    op.hasCell = cell == Recurrence::Cell::Lstm;
+    op.stack.emplace();
+    return op;
+}
+
+RecurrentCase stackCaseOf(const Recurrence &op, const Sizes &sizes, DType type)
 {
     std::mt19937 random(9);
-    const std::int64_t d = op.bidirectional ? 2 : 1;
-    const std::int64_t rows = sizes.hidden
-        * (op.cell == ops::Rnn::Cell::Lstm      ? 4
-               : op.cell == ops::Rnn::Cell::Gru ? 3
-                                                : 1);
+    const std::int64_t d = op.directions();
+    const std::int64_t rows = sizes.hidden * op.gates();
     std::int64_t parameters = 0;
-    for (std::int64_t layer = 0; layer < op.layers; ++layer)
+    for (std::int64_t layer = 0; layer < op.layers(); ++layer)
         parameters += d * rows * ((layer == 0 ? sizes.features : d * sizes.hidden) + sizes.hidden + 2);
     RecurrentCase made;
     const auto add = [&](const Shape &shape) { made.add(randomTensor(random, type, shape)); };
     add(Shape{sizes.steps, sizes.batch, sizes.features});
     made.add(randomTensor(random, type, {parameters}, sizes.hidden));
-    const Shape state{op.layers * d, sizes.batch, sizes.hidden};
+    const Shape state{op.layers() * d, sizes.batch, sizes.hidden};
     add(state);
-    if (op.cell == ops::Rnn::Cell::Lstm)
+    if (op.hasCell)
         add(state);
-    if (op.useSequenceLength)
+    if (op.hasLengths)
         made.add(test::converted(lengthsOf({3, 0, 5}), type));
     made.give(type, Shape{sizes.steps, sizes.batch, d * sizes.hidden});
-    if (op.stateOutputs) {
+    if (op.stack->givesStates) {
         made.give(type, state);
-        if (op.cell == ops::Rnn::Cell::Lstm)
+        if (op.hasCell)
             made.give(type, state);
     }
     made.operation.op = op;
@@ -817,29 +831,31 @@ void RecurrenceTest::fusedLayersAreAsDefined()
     QFETCH(const bool, bidirectional);
     QFETCH(const bool, hasLengths);
     QFETCH(const bool, stateOutputs);
-    ops::Rnn op;
-    op.cell = static_cast<ops::Rnn::Cell>(cell);
-    op.stateSize = 7;
-    op.layers = layers;
-    op.bidirectional = bidirectional;
-    op.useSequenceLength = hasLengths;
-    op.stateOutputs = stateOutputs;
+    Recurrence op = stackOf(cell == 2       ? Recurrence::Cell::Lstm
+                                : cell == 3 ? Recurrence::Cell::Gru
+                                            : Recurrence::Cell::Plain,
+                            bidirectional);
+    if (cell == 0)
+        std::ranges::fill(op.functions, Function{Kind::ThresholdedRelu});
+    op.stack->layers = layers;
+    op.stack->givesStates = stateOutputs;
+    op.hasLengths = hasLengths;
     for (const DType type : {DType::F32, DType::BF16, DType::F16})
-        check(rnnCaseOf(op, {}, type));
+        check(stackCaseOf(op, {}, type));
 }
 
 void RecurrenceTest::whatIsNotComputedHereIsRefused()
 {
     const auto cpu = backends::onednn::onednnBackend(1);
-    ops::Rnn op;
-    op.stateSize = 7;
-    op.stateOutputs = true;
-    const Operation whole = rnnCaseOf(op, {}, DType::F32).operation;
+    Recurrence op = stackOf(Recurrence::Cell::Lstm);
+    op.stack->givesStates = true;
+    const Operation whole = stackCaseOf(op, {}, DType::F32).operation;
     QVERIFY(cpu->prepare(whole).ok());
-    for (const auto &change : std::initializer_list<void (*)(ops::Rnn &)>{
-             [](ops::Rnn &rnn) { rnn.projectionSize = 3; }, [](ops::Rnn &rnn) { rnn.cellClipMin = -1; }}) {
-        ops::Rnn changed = op;
-        change(changed);
+    for (const auto &change : std::initializer_list<void (*)(Recurrence::Stack &)>{
+             [](Recurrence::Stack &stack) { stack.projectionSize = 3; },
+             [](Recurrence::Stack &stack) { stack.cellMin = -1; }}) {
+        Recurrence changed = op;
+        change(*changed.stack);
         Operation operation = whole;
         operation.op = changed;
         const auto refused = cpu->prepare(operation);

@@ -119,7 +119,7 @@ private Q_SLOTS:
         known.constants = {Tensor::owning(DType::F32, Shape{0}, {})};
         QVERIFY(!rowsAtATime(known)); // packed once, not per slice
         Operation other = convOf(400, 64, 64);
-        other.op = ops::Deconv{};
+        other.op = ops::ConvTranspose{};
         QVERIFY(!rowsAtATime(other));
         Operation mixed = convOf(400, 64, 64);
         mixed.outputs[0].shape = Shape{200, kOutputs, 64, 128};

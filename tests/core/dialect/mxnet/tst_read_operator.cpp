@@ -52,8 +52,9 @@ private Q_SLOTS:
         const auto conv = read<ops::Conv>("Convolution", {{"kernel", "(3, 3)"}, {"num_filter", "8"}});
         QCOMPARE(conv.groups, 1);
         QVERIFY(conv.hasBias && conv.stride.empty() && conv.layout == ops::Layout::ChannelsFirst);
-        QVERIFY(!read<ops::Deconv>("Deconvolution", {{"kernel", "(3, 3)"}, {"num_filter", "8"}}).hasBias);
-        QCOMPARE(read<ops::BatchNorm>("BatchNorm").epsilon, 0.0010000000474974513);
+        QVERIFY(
+            !read<ops::ConvTranspose>("Deconvolution", {{"kernel", "(3, 3)"}, {"num_filter", "8"}}).hasBias);
+        QCOMPARE(read<ops::BatchNormalization>("BatchNorm").epsilon, 0.0010000000474974513);
         QCOMPARE(read<ops::Softmax>("softmax").axis, -1);
         QVERIFY(!read<ops::Softmax>("softmax").temperature);
         QVERIFY(read<ops::Pool>("Pooling", {{"kernel", "(2, 2)"}}).countPadding);
