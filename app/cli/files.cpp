@@ -41,11 +41,11 @@ Result<void> CommandFiles::check() const
 
 Result<io::ModelOutput> CommandFiles::claim(const std::string &prefix, const std::string &model) const
 {
-    HALFTONE_TRY(io::ModelOutput output, io::ModelOutput::claim(io::outputName(prefix, model)));
+    HALFTONE_TRY(io::ModelOutput output, io::ModelOutput::claim(prefix, io::outputFormat(prefix, model)));
     CommandFiles all = *this;
     // Before the other outputs, which are then told that they are the model.
     all.m_writes.insert(all.m_writes.begin(),
-                        {{"--out", output.modelPath()}, {"--out", output.paramsPath()}});
+                        {{"--out", output.modelPath()}, {"--out", output.valuesPath()}});
     HALFTONE_CHECK(all.check());
     return output;
 }

@@ -1,6 +1,7 @@
 #include "app/cli/options.h"
 
 #include "app/cli/fields.h"
+#include "app/cli/format_texts.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
@@ -39,10 +40,8 @@ bool isOfPolicy(Field field)
 
 void ModelOptions::addTo(Command &command)
 {
-    command.option("MODEL", &model, "NAME.onnx, or P-symbol.json with P-NNNN.params beside it")
-        .required()
-        .type("");
-    const Option file = command.option("--params", &params, "MXNet parameter file, or 'none'").type("FILE");
+    command.option("MODEL", &model, modelHelp()).required().type("");
+    const Option file = command.option("--params", &params, io::parameterFileHelp()).type("FILE");
     command.flag("--no-params", noParams, "Do not load parameters").excludes(file);
     command.option("--shape", &shapes, "Shape of an input (repeatable)").type("NAME=1,3,224,224");
 }
@@ -121,7 +120,7 @@ Option addHardware(Command &command, std::string &name)
 void PolicyOptions::addTo(Command &command)
 {
     constexpr const char *kGroup = "Policy";
-    const auto option = [&command](const char *name, auto &value, const char *help, const char *type) {
+    const auto option = [&command](const char *name, auto &value, const std::string &help, const char *type) {
         command.option(name, &value, help).type(type).group(kGroup);
     };
     option("--policy", file, "Policy file; the options below override it", "FILE");
@@ -143,7 +142,9 @@ void PolicyOptions::addTo(Command &command)
            "(time) (default: casts)",
            "WHAT");
     option("--lists", lists,
-           "MXNet only: version of the built-in lists: 1.9.1, 2.0.0b1 or master (default: 1.9.1)", "VERSION");
+           onlyWith(hasListVersions) + "version of the built-in lists: " + listVersionsHelp()
+               + " (default: 1.9.1)",
+           "VERSION");
     option("--target-op", targetOps, "Move an operator to the target list (repeatable, like the next five)",
            "OP");
     option("--fp32-op", fp32Ops, "Move an operator to the fp32 list", "OP");
@@ -160,12 +161,15 @@ void PolicyOptions::addTo(Command &command)
     option("--inputs", example,
            "Take the types and shapes of the inputs from a data example; profile also takes its values",
            "F.npz");
-    const Option cast
-        = command
-              .flag("--cast-params", castParams,
-                    "Store parameters in the target type if all their readers use it (default for ONNX)")
-              .group(kGroup);
-    command.flag("--no-cast-params", noCastParams, "Keep parameters in their own type (default for MXNet)")
+    const Option cast = command
+                            .flag("--cast-params", castParams,
+                                  "Store parameters in the target type if all their readers use it"
+                                      + defaultWith(&dialect::Dialect::storesCastParameters))
+                            .group(kGroup);
+    command
+        .flag("--no-cast-params", noCastParams,
+              "Keep parameters in their own type"
+                  + defaultWith(std::not_fn(&dialect::Dialect::storesCastParameters)))
         .excludes(cast)
         .group(kGroup);
     const Option keep
@@ -176,11 +180,11 @@ void PolicyOptions::addTo(Command &command)
               "Give inputs and outputs the types of the operators that read and write them")
         .excludes(keep)
         .group(kGroup);
-    const Option clamps
-        = command
-              .flag("--clamp", clamp,
-                    "Clamp parameters beyond float16's range to its largest value (default for ONNX)")
-              .group(kGroup);
+    const Option clamps = command
+                              .flag("--clamp", clamp,
+                                    "Clamp parameters beyond float16's range to its largest value"
+                                        + defaultWith(&dialect::Dialect::clampsParameters))
+                              .group(kGroup);
     command.flag("--no-clamp", noClamp, "Let parameters beyond the range become infinite")
         .excludes(clamps)
         .group(kGroup);

@@ -13,7 +13,7 @@ Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &, std::span
     return unsupported({}, "an ONNX model, which this build cannot write");
 }
 
-OnnxFacts onnxFacts(const graph::Graph &)
+FileFacts onnxFacts(const graph::Graph &)
 {
     return {};
 }
