@@ -58,6 +58,14 @@ void printNames(std::string_view title, const std::vector<std::string> &names)
     print(text + (line.empty() ? "" : "  " + line + '\n') + '\n');
 }
 
+std::string allVersions()
+{
+    std::vector<std::string> versions;
+    for (const dialect::Dialect *const dialect : dialect::allDialects())
+        versions.insert(versions.end(), dialect->listVersions().begin(), dialect->listVersions().end());
+    return joined(versions);
+}
+
 /// The dialect that is asked for; null: there is none with lists.
 const dialect::Dialect *dialectFor(const ListsOptions &options)
 {
@@ -69,14 +77,16 @@ const dialect::Dialect *dialectFor(const ListsOptions &options)
     const auto found = options.dialect.empty()
         ? std::ranges::find_if(all, hasVersion)
         : std::ranges::find(all, options.dialect, &dialect::Dialect::name);
-    if (found == all.end())
-        return options.dialect.empty() ? &dialect::defaultDialect() : nullptr;
-    return (*found)->listVersions().empty() ? nullptr : *found;
+    if (options.dialect.empty() && options.version.empty())
+        return &dialect::defaultDialect();
+    return found == all.end() || (*found)->listVersions().empty() ? nullptr : *found;
 }
 
 Result<void> lists(const ListsOptions &options)
 {
     const dialect::Dialect *const dialect = dialectFor(options);
+    if (dialect == nullptr && options.dialect.empty())
+        return badCall("--version", '"' + options.version + '"', allVersions());
     if (dialect == nullptr)
         return unsupported("--dialect", '"' + options.dialect + "\" has no built-in lists in this build",
                            std::string(dialect::defaultDialect().name()));

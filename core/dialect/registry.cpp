@@ -11,8 +11,8 @@ namespace halftone::dialect {
 
 std::span<const Dialect *const> allDialects()
 {
-    static const std::array<const Dialect *, 2> kDialects{&mxnet::mxnetDialect(),
-                                                          &onnx::onnxDialect(onnx::kNewestOpset)};
+    static const std::array<const Dialect *, 2> kDialects{&onnx::onnxDialect(onnx::kNewestOpset),
+                                                          &mxnet::mxnetDialect()};
     return kDialects;
 }
 

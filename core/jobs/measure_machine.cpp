@@ -54,11 +54,11 @@ tensor::Array parameter(const dialect::Dialect &dialect, const std::string &vari
 class Chain
 {
 public:
-    explicit Chain(Unit unit)
-        : m_dialect(dialect::defaultDialect())
+    Chain(Unit unit, const dialect::Dialect &dialect)
+        : m_dialect(dialect)
     {
         m_probe.unit = unit;
-        m_probe.model.graph = graph::Graph(dialect::defaultDialect());
+        m_probe.model.graph = graph::Graph(dialect);
         m_probe.model.hasParameters = true;
     }
 
@@ -101,6 +101,16 @@ private:
     int m_layers = 0;
 };
 
+/// The format that probes are written in.
+Result<const dialect::Dialect *> probeDialect()
+{
+    for (const dialect::Dialect *const dialect : dialect::allDialects()) {
+        if (dialect->write(ops::Binary{ops::BinaryKind::Add, false}).ok())
+            return dialect;
+    }
+    return unsupported({}, "no format of this build can write the layers to be measured");
+}
+
 constexpr int kLayers = 4;
 
 /// Examples that a probe computes at a time. A GPU has so many units that one example's layer takes less time than its launch.
@@ -108,9 +118,9 @@ constexpr std::int64_t kOnCpu = 1;
 constexpr std::int64_t kOnGpu = 32;
 
 /// As in the first stage of a ResNet.
-Result<Probe> convolutions(std::int64_t batch)
+Result<Probe> convolutions(const dialect::Dialect &dialect, std::int64_t batch)
 {
-    Chain chain(Unit::Conv);
+    Chain chain(Unit::Conv, dialect);
     Entry x = chain.input("data", Shape{batch, 64, 56, 56});
     ops::Conv conv;
     conv.kernel = {3, 3};
@@ -124,9 +134,9 @@ Result<Probe> convolutions(std::int64_t batch)
 }
 
 /// As in a transformer of width 768.
-Result<Probe> products(std::int64_t batch)
+Result<Probe> products(const dialect::Dialect &dialect, std::int64_t batch)
 {
-    Chain chain(Unit::Gemm);
+    Chain chain(Unit::Gemm, dialect);
     Entry x = chain.input("data", Shape{batch * 64, 768});
     ops::FullyConnected product;
     product.units = 768;
@@ -138,9 +148,9 @@ Result<Probe> products(std::int64_t batch)
 }
 
 /// Larger than caches, so that memory takes part.
-Result<Probe> elementwise(std::int64_t batch)
+Result<Probe> elementwise(const dialect::Dialect &dialect, std::int64_t batch)
 {
-    Chain chain(Unit::Elementwise);
+    Chain chain(Unit::Elementwise, dialect);
     const Shape shape{batch, 64, 112, 112};
     const Entry one = chain.input("one", shape);
     const Entry other = chain.input("other", shape);
@@ -219,6 +229,7 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
     const std::string backend = backendAtHand(chip);
     if (backend.empty())
         return unsupported(Field::Hardware, std::string(chip) + " is not available on this machine");
+    HALFTONE_TRY(const dialect::Dialect *const dialect, probeDialect());
     HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(backend, 0));
     const std::int64_t batch = chip == hardware::kThisGpu ? kOnGpu : kOnCpu;
     hardware::Measurement found;
@@ -226,7 +237,7 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
     found.when = today();
     double done = 0;
     for (const auto make : {convolutions, products, elementwise}) {
-        HALFTONE_TRY(const Probe probe, make(batch));
+        HALFTONE_TRY(const Probe probe, make(*dialect, batch));
         HALFTONE_TRY(const Timed wide, timeOf(probe, DType::F32, maker, progress));
         for (const DType type : {DType::BF16, DType::F16, DType::I8}) {
             progress.tell(done / 9, "measuring this machine");
