@@ -96,10 +96,9 @@ void ModelBar::addTarget()
 void ModelBar::addMode()
 {
     m_mode = new widgets::ChoiceBox(this);
-    for (const auto mode : {policy::Mode::Typed, policy::Mode::Mxnet, policy::Mode::Tvm, policy::Mode::All})
+    for (const auto mode : policy::kAllModes)
         m_mode->addItem(plain(std::string(policy::nameOf(mode))), static_cast<int>(mode));
-    m_mode->setToolTip(tr("typed: cast only where types differ; mxnet: node for node as MXNet 1.9.1; "
-                          "tvm: by the rules of TVM's pass; all: lower every operator that supports it"));
+    m_mode->setToolTip(plain(policy::modesHelp()));
     connect(m_mode, &QComboBox::activated, this, [this] {
         m_controller->apply(policy::SetMode{static_cast<policy::Mode>(m_mode->currentData().toInt())});
         Q_EMIT chosen();

@@ -227,6 +227,18 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     return {};
 }
 
+std::string valuesApartHelp()
+{
+    std::string titles, files;
+    for (const io::ModelFormat *const format : io::formats()) {
+        if (!format->mayKeepValuesApart)
+            continue;
+        titles.append(titles.empty() ? "" : ", ").append(format->title);
+        files.append(files.empty() ? "" : " or ").append(format->outputNames("P").values);
+    }
+    return titles + " only: always store weights in " + files;
+}
+
 /// Of the formats whose models are not converted by default.
 std::string copiedHelp()
 {
@@ -262,8 +274,7 @@ void addConvert(Parser &app, Action &chosen)
                 onlyWith([](const dialect::Dialect &one) { return one.versionNumber() > 0; })
                     + "minimum opset of the output (default: the model's, raised if bfloat16 requires it)")
         .type("N");
-    command.flag("--external-data", options->hasExternalData,
-                 "ONNX only: always store weights in P.onnx.data");
+    command.flag("--external-data", options->hasExternalData, valuesApartHelp());
     command.option("--out", &options->out, "Write " + outputHelp()).type("P").notEmpty().required();
     command.flag("--correct-biases", options->correctsBiases,
                  "Correct the biases of int8 layers for the mean error measured on --inputs");

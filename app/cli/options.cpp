@@ -74,18 +74,28 @@ Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
 
 void addArithmetic(Command &command, std::string &name)
 {
+    std::string help = "Compute values";
+    std::vector<std::string> names;
+    for (const backends::Arithmetic one : backends::allArithmetics()) {
+        help.append(names.empty() ? " " : ", or ").append(backends::meaningOf(one));
+        if (one == backends::Arithmetic::Runtime)
+            help += " does, truncating bfloat16 results and some int8 sums";
+        names.emplace_back(backends::nameOf(one));
+        help.append(" (").append(names.back()).append(")");
+    }
     command
         .option("--as", &name,
-                "Compute values as the operators are defined (defined), or as MXNet 1.9.1 does on a CPU, "
-                "truncating bfloat16 results and some int8 sums (mxnet) (default: defined)")
-        .oneOf({"defined", "mxnet"})
+                help + " (default: " + std::string(backends::nameOf(backends::Arithmetic::Defined)) + ')')
+        .oneOf(names)
         .type("NAME");
 }
 
 backends::Arithmetic arithmeticNamed(std::string_view name)
 {
-    return name == backends::nameOf(backends::Arithmetic::Mxnet) ? backends::Arithmetic::Mxnet
-                                                                 : backends::Arithmetic::Defined;
+    const auto all = backends::allArithmetics();
+    const auto named = std::ranges::find_if(
+        all, [name](backends::Arithmetic one) { return backends::nameOf(one) == name; });
+    return named == all.end() ? backends::Arithmetic::Defined : *named;
 }
 
 void RangeOptions::addTo(Command &command)
@@ -128,10 +138,7 @@ void PolicyOptions::addTo(Command &command)
            "Target type: float16 (fp16, half) or bfloat16 (bf16); compare also takes float8_e4m3fn, "
            "float8_e5m2, tf32 and posit16 (default: float16)",
            "DTYPE");
-    option("--mode", mode,
-           "typed: cast only where types differ; mxnet: node for node as MXNet 1.9.1; tvm: by the rules of "
-           "TVM's pass; all: lower every operator that supports it (default: typed)",
-           "MODE");
+    option("--mode", mode, policy::modesHelp() + " (default: typed)", "MODE");
     addHardware(command, hardware).group(kGroup);
     option("--accumulate", accumulate,
            "Accumulator type of products: float32, float16 or bfloat16 (default: the chip's widest, else "

@@ -148,6 +148,22 @@ std::string_view nameOf(Mode mode)
     return kNames[static_cast<std::size_t>(mode)];
 }
 
+std::string_view meaningOf(Mode mode)
+{
+    constexpr std::array<std::string_view, 4> kMeanings{
+        "cast only where types differ", "node for node as MXNet 1.9.1", "by the rules of TVM's pass",
+        "lower every operator that supports it"};
+    return kMeanings[static_cast<std::size_t>(mode)];
+}
+
+std::string modesHelp()
+{
+    std::string help;
+    for (const Mode mode : kAllModes)
+        help.append(help.empty() ? "" : "; ").append(nameOf(mode)).append(": ").append(meaningOf(mode));
+    return help;
+}
+
 std::string_view nameOf(Optimise optimise)
 {
     return optimise == Optimise::Time ? "time" : "casts";
@@ -155,7 +171,7 @@ std::string_view nameOf(Optimise optimise)
 
 std::optional<Mode> modeNamed(std::string_view name)
 {
-    for (const Mode mode : {Mode::Typed, Mode::Mxnet, Mode::Tvm, Mode::All}) {
+    for (const Mode mode : kAllModes) {
         if (nameOf(mode) == name)
             return mode;
     }

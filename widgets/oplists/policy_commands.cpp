@@ -66,8 +66,8 @@ void PolicyCommands::importLists()
         return;
     const dialect::Dialect &dialect = dialect::of(snapshot->graph());
     if (!dialect.hasForeignLists()) {
-        Q_EMIT said(
-            tr("Lists of other converters name ONNX operators, but the open model is of another format."));
+        Q_EMIT said(tr("Lists of other converters do not name the operators of %1 models.")
+                        .arg(plain(std::string(dialect.title()))));
         return;
     }
     askForLists(m_window, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {

@@ -156,7 +156,7 @@ private:
     std::vector<BufferId> m_inputs;
 };
 
-std::array<std::size_t, 4> orderOfOnnx(Recurrence::Cell cell)
+std::array<std::size_t, 4> definedGateOrder(Recurrence::Cell cell)
 {
     return cell == Recurrence::Cell::Lstm ? std::array<std::size_t, 4>{0, 2, 1, 3}
                                           : std::array<std::size_t, 4>{0, 1, 2, 0};
@@ -257,7 +257,7 @@ Result<void> lowerRecurrence(Emitter &emitter, const plan::PlanNode &node, const
     layers.limit = op.clip ? static_cast<float>(*op.clip) : layers.limit;
     layers.couplesForget = op.couplesForget;
     layers.linearBeforeReset = op.linearBeforeReset;
-    layers.gateOrder = orderOfOnnx(op.cell);
+    layers.gateOrder = definedGateOrder(op.cell);
     layers.steps = static_cast<std::size_t>(data[op.batchFirst ? 1 : 0]);
     layers.batch = static_cast<std::size_t>(data[op.batchFirst ? 0 : 1]);
     layers.hidden = static_cast<std::size_t>(op.hiddenSize);

@@ -114,6 +114,7 @@ const ModelFormat &onnxFormat()
         .writeHelp = "P.onnx",
         .ending = kOnnxEnding,
         .declaresOutputTypes = true,
+        .mayKeepValuesApart = true,
         .isCopiedByDefault = true,
         .sniff = sniffOnnx,
         .load = loadOnnx,
