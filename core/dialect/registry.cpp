@@ -1,8 +1,10 @@
 #include "core/dialect/registry.h"
 
-#include "core/dialect/mxnet/mxnet_dialect.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#ifndef HALFTONE_WITHOUT_MXNET
+#include "core/dialect/mxnet/mxnet_dialect.h"
+#endif
 
 #include <algorithm>
 #include <array>
@@ -11,8 +13,12 @@ namespace halftone::dialect {
 
 std::span<const Dialect *const> allDialects()
 {
-    static const std::array<const Dialect *, 2> kDialects{&onnx::onnxDialect(onnx::kNewestOpset),
-                                                          &mxnet::mxnetDialect()};
+    static const std::array kDialects{
+        &onnx::onnxDialect(onnx::kNewestOpset),
+#ifndef HALFTONE_WITHOUT_MXNET
+        &mxnet::mxnetDialect(),
+#endif
+    };
     return kDialects;
 }
 

@@ -1,9 +1,11 @@
 #include "core/io/formats.h"
 
 #include "core/dialect/dialect.h"
-#include "core/io/mxnet/mxnet_format.h"
 #include "core/io/onnx/onnx_format.h"
 #include "core/io/sniff.h"
+#ifndef HALFTONE_WITHOUT_MXNET
+#include "core/io/mxnet/mxnet_format.h"
+#endif
 
 #include <algorithm>
 
@@ -12,7 +14,12 @@ namespace {
 
 std::vector<const ModelFormat *> &formatTable()
 {
-    static std::vector<const ModelFormat *> table{&onnxFormat(), &mxnetFormat()};
+    static std::vector<const ModelFormat *> table{
+        &onnxFormat(),
+#ifndef HALFTONE_WITHOUT_MXNET
+        &mxnetFormat(),
+#endif
+    };
     return table;
 }
 
