@@ -5,13 +5,21 @@
 #include "core/dialect/raised_parts.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 namespace halftone::dialect {
 
 Result<ops::Operator> Dialect::readWith(const graph::NodeDef &node, std::span<const tensor::Tensor>) const
 {
     return readFused(node);
+}
+
+graph::NodeDefPtr Dialect::makeNode(OperatorText text, std::string name, std::uint32_t) const
+{
+    return std::make_shared<const graph::NodeDef>(
+        graph::NodeDef{std::move(text.op), std::move(name), std::move(text.attributes), {}});
 }
 
 std::size_t outputCountOf(const OpInfo *info, const graph::NodeDef &node)

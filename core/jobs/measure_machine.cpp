@@ -65,7 +65,10 @@ public:
     Entry input(const std::string &name, const Shape &shape)
     {
         m_probe.shapes.emplace(name, shape);
-        return add(m_dialect.makeVariable(name), {});
+        graph::NodeDefPtr variable = m_dialect.makeVariable(name);
+        if (!m_dialect.infersParameterTypes()) // all types of such a format are declared
+            variable = m_dialect.withDeclaredType(variable, DType::F32);
+        return add(variable, {});
     }
 
     Entry weight(const Shape &shape)
@@ -79,8 +82,7 @@ public:
     {
         HALFTONE_TRY(dialect::OperatorText text, m_dialect.write(op));
         const std::string name = "layer" + std::to_string(m_layers++);
-        return add(std::make_shared<const graph::NodeDef>(
-                       graph::NodeDef{std::move(text.op), name, std::move(text.attributes), {}, false}),
+        return add(m_dialect.makeNode(std::move(text), name, static_cast<std::uint32_t>(inputs.size())),
                    inputs);
     }
 
@@ -101,14 +103,18 @@ private:
     int m_layers = 0;
 };
 
-/// The format that probes are written in.
+/// The format that probes are written in: one with int8 operators of its own if there is one, as these are quantized whole.
 Result<const dialect::Dialect *> probeDialect()
 {
+    const dialect::Dialect *chosen = nullptr;
     for (const dialect::Dialect *const dialect : dialect::allDialects()) {
-        if (dialect->write(ops::Binary{ops::BinaryKind::Add, false}).ok())
-            return dialect;
+        const bool canWrite = dialect->write(ops::Binary{ops::BinaryKind::Add, false}).ok();
+        if (canWrite && (chosen == nullptr || dialect->quantizedForms() != nullptr))
+            chosen = dialect;
     }
-    return unsupported({}, "no format of this build can write the layers to be measured");
+    if (chosen == nullptr)
+        return unsupported({}, "no format of this build can write the layers to be measured");
+    return chosen;
 }
 
 constexpr int kLayers = 4;

@@ -11,6 +11,7 @@
 #include "core/dialect/onnx/operator_rows.h"
 #include "core/dialect/onnx/output_facts.h"
 #include "core/dialect/onnx/raise_opset.h"
+#include "core/dialect/onnx/write_operator.h"
 #include "core/graph/traverse.h"
 #include "core/tensor/elements.h"
 
@@ -74,9 +75,14 @@ public:
     Result<ops::Operator> read(const NodeDef &node) const override { return readWith(node, {}); }
     Result<ops::Operator> readWith(const NodeDef &node, std::span<const Tensor> inputs) const override;
     Result<ops::Operator> readKind(const NodeDef &node) const override;
-    Result<OperatorText> write(const ops::Operator &) const override
+    Result<OperatorText> write(const ops::Operator &op) const override { return writeOperator(op); }
+    NodeDefPtr makeNode(OperatorText text, std::string name, std::uint32_t inputs) const override
     {
-        return unsupported({}, "this operator cannot be written as ONNX");
+        NodeDef def{std::move(text.op), name, std::move(text.attributes), {}};
+        for (std::uint32_t slot = 0; slot < inputs; ++slot)
+            def.slots.push_back(slot);
+        def.outputs.push_back(std::move(name));
+        return std::make_shared<const NodeDef>(std::move(def));
     }
     std::string entryName(const graph::Graph &graph, const graph::Entry &entry) const override;
     std::string attributeKey(const NodeDef &node) const override;
