@@ -31,7 +31,8 @@ std::string_view nameOf(Optimise optimise); ///< "casts", "time"
 inline constexpr std::array kAllModes{Mode::Typed, Mode::Mxnet, Mode::Tvm, Mode::All};
 std::string_view nameOf(Mode mode); ///< "typed", "mxnet", "tvm", "all"
 std::string_view meaningOf(Mode mode); ///< "cast only where types differ", …
-std::string modesHelp(); ///< of all: "typed: cast only where types differ; mxnet: …"
+std::vector<Mode> offeredModes(); ///< those that a format of this build has
+std::string modesHelp(); ///< of these: "typed: cast only where types differ; mxnet: …"
 std::optional<Mode> modeNamed(std::string_view name);
 /// Which of MXNet's two calls to reproduce: convert_model sets `__dtype__` marks on parameters
 /// (core/mixed/RULES.md, M-marks).

@@ -156,10 +156,18 @@ std::string_view meaningOf(Mode mode)
     return kMeanings[static_cast<std::size_t>(mode)];
 }
 
+std::vector<Mode> offeredModes()
+{
+    std::vector<Mode> modes(kAllModes.begin(), kAllModes.end());
+    if (std::ranges::none_of(dialect::allDialects(), &dialect::Dialect::hasNodeForNodeMode))
+        std::erase(modes, Mode::Mxnet);
+    return modes;
+}
+
 std::string modesHelp()
 {
     std::string help;
-    for (const Mode mode : kAllModes)
+    for (const Mode mode : offeredModes())
         help.append(help.empty() ? "" : "; ").append(nameOf(mode)).append(": ").append(meaningOf(mode));
     return help;
 }
