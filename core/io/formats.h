@@ -34,7 +34,7 @@ struct OutputNames
 {
     std::string common; ///< which is locked while they are written
     std::string model;
-    std::string values; ///< parameters, or values that are stored apart
+    std::string values; ///< parameters, or values that are stored apart; empty: the format has no such file
 };
 
 /// A row of the table of formats, made by a function in the folder of the format (onnx/onnx_format.h). What a model of the format means is

@@ -176,7 +176,7 @@ void NeutralTest::everyExceptionIsNeeded()
         }
     }
     for (const Exception &one : kExceptions)
-        QVERIFY2(needed.contains(&one), one.path);
+        QVERIFY2(needed.contains(&one), qPrintable(QStringLiteral("%1 (%2)").arg(one.path, one.why)));
 }
 
 void NeutralTest::aSpeltNameIsNoticed_data()
