@@ -89,7 +89,8 @@ constexpr Word kLists{
         const auto names = [word](const dialect::Dialect *one) {
             return std::ranges::find(one->listVersions(), word) != one->listVersions().end();
         };
-        if (std::ranges::none_of(dialect::allDialects(), names))
+        // The default is each format's first version, whether or not it has the name.
+        if (word != Policy().listVersion && std::ranges::none_of(dialect::allDialects(), names))
             return false;
         policy.listVersion = word;
         return true;
