@@ -16,7 +16,7 @@ Result<ops::Operator> Dialect::readWith(const graph::NodeDef &node, std::span<co
     return readFused(node);
 }
 
-graph::NodeDefPtr Dialect::makeNode(OperatorText text, std::string name, std::uint32_t) const
+graph::NodeDefPtr Dialect::makeOperatorNode(OperatorText text, std::string name, std::uint32_t) const
 {
     return std::make_shared<const graph::NodeDef>(
         graph::NodeDef{std::move(text.op), std::move(name), std::move(text.attributes), {}});

@@ -113,7 +113,8 @@ public:
     /// The inverse of read(). fails: Errc::Unsupported if the format cannot express it.
     virtual Result<OperatorText> write(const ops::Operator &op) const = 0;
     /// A node of such an operator with the first so many inputs and one output.
-    virtual graph::NodeDefPtr makeNode(OperatorText text, std::string name, std::uint32_t inputs) const;
+    virtual graph::NodeDefPtr makeOperatorNode(OperatorText text, std::string name,
+                                               std::uint32_t inputs) const;
     /// Needs: a node with one body that is not control flow.
     virtual FusedFacts fusedFacts(const graph::NodeDef &node) const;
     /// The name of a tensor as users of the format know it.

@@ -82,8 +82,9 @@ public:
     {
         HALFTONE_TRY(dialect::OperatorText text, m_dialect.write(op));
         const std::string name = "layer" + std::to_string(m_layers++);
-        return add(m_dialect.makeNode(std::move(text), name, static_cast<std::uint32_t>(inputs.size())),
-                   inputs);
+        return add(
+            m_dialect.makeOperatorNode(std::move(text), name, static_cast<std::uint32_t>(inputs.size())),
+            inputs);
     }
 
     Probe finish(const Entry &head)

@@ -76,7 +76,7 @@ public:
     Result<ops::Operator> readWith(const NodeDef &node, std::span<const Tensor> inputs) const override;
     Result<ops::Operator> readKind(const NodeDef &node) const override;
     Result<OperatorText> write(const ops::Operator &op) const override { return writeOperator(op); }
-    NodeDefPtr makeNode(OperatorText text, std::string name, std::uint32_t inputs) const override
+    NodeDefPtr makeOperatorNode(OperatorText text, std::string name, std::uint32_t inputs) const override
     {
         NodeDef def{std::move(text.op), name, std::move(text.attributes), {}};
         for (std::uint32_t slot = 0; slot < inputs; ++slot)

@@ -135,7 +135,7 @@ Result<void> checkPair(const MappedFile &params, const std::string &mark, bool i
                        {},
                        "this parameter file does not belong to the symbol next to it",
                        "files of the same export"},
-                      Field::Params, "to use it anyway");
+                      halftone::Field::Params, "to use it anyway");
     notes.emplace_back("the symbol was exported with a different parameter file");
     return {};
 }

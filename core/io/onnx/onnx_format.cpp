@@ -42,7 +42,7 @@ Result<LoadedModel> loadOnnx(const std::shared_ptr<const MappedFile> &file, cons
                              bool &)
 {
     if (!options.params.empty() && !options.leavesOutParameters())
-        return badCall(Field::Params, "an ONNX model contains its parameters",
+        return badCall(halftone::Field::Params, "an ONNX model contains its parameters",
                        "; leave the parameter file out");
     LoadedModel loaded;
     HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes));

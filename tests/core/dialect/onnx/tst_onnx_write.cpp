@@ -23,7 +23,8 @@ Result<ops::Operator> writtenAndRead(const ops::Operator &op, const std::vector<
     std::vector<tensor::Tensor> inputs;
     for (const Shape &shape : shapes)
         inputs.push_back(zeros(shape));
-    return onnx.readWith(*onnx.makeNode(text, "node", static_cast<std::uint32_t>(inputs.size())), inputs);
+    return onnx.readWith(*onnx.makeOperatorNode(text, "node", static_cast<std::uint32_t>(inputs.size())),
+                         inputs);
 }
 
 } // namespace
