@@ -126,21 +126,17 @@ void DocumentFiles::open(const QString &path, const QString &params)
         absolute);
 }
 
-void DocumentFiles::openSample(Sample sample)
+void DocumentFiles::openSample(const std::optional<Sample> &sample)
 {
-    const bool isOnnx = sample == Sample::Onnx;
-    const QString model = samplePath(fileOf(sample));
-    if (model.isEmpty()) {
+    if (!sample) {
         Q_EMIT openFailed(tr("the sample"), tr("The sample is missing from the installation."));
         return;
     }
     load(
-        [model, isOnnx](const Progress &progress) -> Result<Loaded> {
+        [sample = *sample](const Progress &progress) -> Result<Loaded> {
             Loaded loaded;
-            HALFTONE_TRY(loaded.document, Document::open(pathBytes(model), {}, progress));
-            const QString policyPath = samplePath(isOnnx ? QStringLiteral("onnx-all-float16.policy.json")
-                                                         : QStringLiteral("all-float16.policy.json"));
-            HALFTONE_TRY(const auto mapped, MappedFile::open(pathBytes(policyPath)));
+            HALFTONE_TRY(loaded.document, Document::open(pathBytes(sample.model), {}, progress));
+            HALFTONE_TRY(const auto mapped, MappedFile::open(pathBytes(sample.policy)));
             HALFTONE_TRY(policy::Policy policy, policy::readPolicy(mapped->text()));
             policy.mode = policy::Mode::Typed;
             loaded.document->setHistory({{{policy, {}}}, 0});
@@ -148,7 +144,7 @@ void DocumentFiles::openSample(Sample sample)
             loaded.data->inputs = pathBytes(samplePath(QStringLiteral("digits-test.npz")));
             return loaded;
         },
-        model);
+        sample->model);
 }
 
 void DocumentFiles::recover(const QString &journalPath)

@@ -33,7 +33,7 @@ public:
     /// params  as io::LoadOptions::params
     void open(const QString &path, const QString &params = {});
     /// The bundled model with its data and everything in float16, so that there is something to mend.
-    void openSample(Sample sample);
+    void openSample(const std::optional<Sample> &sample); ///< absent: there is none
     /// Goes on from a journal that a killed program left; it is kept until what it brought back is saved or given up, and for good
     /// where some of it could not be understood.
     void recover(const QString &journalPath);

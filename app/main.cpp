@@ -6,6 +6,7 @@
 #include "core/api/halftone/version.h"
 #include "core/base/mapped_file.h"
 #include "core/base/memory.h"
+#include "core/io/formats.h"
 #include "widgets/common/path_text.h"
 
 #include <QApplication>
@@ -98,13 +99,15 @@ int main(int argc, char **argv)
     parser.addHelpOption();
     parser.addVersionOption();
     parser.addPositionalArgument(QStringLiteral("MODEL"),
-                                 QObject::tr("MODEL.onnx, NAME-symbol.json or a .halftone session"),
+                                 QObject::tr("%1 or a .halftone session")
+                                     .arg(QString::fromStdString(halftone::io::modelPlaceholders())),
                                  QStringLiteral("[MODEL]"));
     const QCommandLineOption policy(QStringLiteral("policy"), QObject::tr("Apply a policy file"),
                                     QStringLiteral("FILE"));
     const QCommandLineOption session(QStringLiteral("session"), QObject::tr("Open a session"),
                                      QStringLiteral("FILE"));
-    const QCommandLineOption params(QStringLiteral("params"), QObject::tr("MXNet parameter file, or 'none'"),
+    const QCommandLineOption params(QStringLiteral("params"),
+                                    QString::fromStdString(halftone::io::parameterFileHelp()),
                                     QStringLiteral("FILE"));
     const QCommandLineOption inputs(QStringLiteral("inputs"),
                                     QObject::tr("Input data: an .npz file or a folder of pictures"),
@@ -147,13 +150,14 @@ int main(int argc, char **argv)
     if (parser.isSet(size))
         window.resize(sizeOf(parser.value(size)));
     const QString file = parser.isSet(session) ? parser.value(session) : files.value(0);
-    const auto isSample = [&file](Sample which) {
-        return !file.isEmpty() && QFileInfo(file) == QFileInfo(samplePath(fileOf(which)));
-    };
-    if (parser.isSet(sample) || isSample(Sample::Mxnet))
+    const std::vector<Sample> bundled = samples();
+    const auto isFile
+        = [&file](const Sample &one) { return !file.isEmpty() && QFileInfo(file) == QFileInfo(one.model); };
+    const auto named = std::ranges::find_if(bundled, isFile);
+    if (parser.isSet(sample))
         window.openSample();
-    else if (isSample(Sample::Onnx))
-        window.openSample(Sample::Onnx);
+    else if (named != bundled.end())
+        window.openSample(*named);
     else if (!file.isEmpty())
         window.open(file, parser.value(params));
     if (parser.isSet(policy))

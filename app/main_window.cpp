@@ -310,7 +310,7 @@ void MainWindow::open(const QString &path, const QString &params)
         m_files->open(path, params);
 }
 
-void MainWindow::openSample(Sample sample)
+void MainWindow::openSample(const std::optional<Sample> &sample)
 {
     if (maySetAside())
         m_files->openSample(sample);

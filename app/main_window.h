@@ -53,7 +53,7 @@ public:
     ~MainWindow() override;
 
     void open(const QString &path, const QString &params = {});
-    void openSample(Sample sample = Sample::Mxnet);
+    void openSample(const std::optional<Sample> &sample = guidedSample());
     /// Reports that a side task failed; the open document is kept.
     void tellFailure(const QString &what);
     /// Applies a policy file to the document that is open or opening.

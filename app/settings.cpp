@@ -12,10 +12,13 @@
 #include <QStandardPaths>
 #include <QStyle>
 
+#include <algorithm>
+
 namespace halftone::app {
 namespace {
 
 constexpr int kMostRecent = 9;
+constexpr std::string_view kGuidedFormat = "mxnet"; ///< of the sample that the guide describes
 const QString kRecent = QStringLiteral("recent");
 const QString kRecentBytes = QStringLiteral("bytes:");
 
@@ -152,7 +155,7 @@ QString journalFolder()
 QString folderFor(const QString &model)
 {
     const QFileInfo folder(QFileInfo(model).absolutePath());
-    const QString bundled = QFileInfo(samplePath(fileOf(Sample::Mxnet))).absolutePath();
+    const QString bundled = QFileInfo(samplePath(QStringLiteral("digits-test.npz"))).absolutePath();
     if (folder.isWritable() && folder.absoluteFilePath() != bundled)
         return folder.absoluteFilePath();
     return QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
@@ -161,13 +164,32 @@ QString folderFor(const QString &model)
 QString nameOfModel(const QString &path)
 {
     const QFileInfo file(path);
-    const QString name = file.fileName();
-    return name.endsWith(u"-symbol.json") ? name.chopped(12) : file.completeBaseName();
+    const io::ModelFormat *const format = io::formatOfName(widgets::pathBytes(file.fileName()));
+    return format != nullptr ? file.fileName().chopped(static_cast<qsizetype>(format->ending.size()))
+                             : file.completeBaseName();
 }
 
-QString fileOf(Sample sample)
+std::vector<Sample> samples()
 {
-    return sample == Sample::Onnx ? QStringLiteral("digits.onnx") : QStringLiteral("digits-symbol.json");
+    std::vector<Sample> found;
+    for (const io::ModelFormat *const format : io::formats()) {
+        const QString model = samplePath(QStringLiteral("digits") + QString::fromUtf8(format->ending));
+        const QString policy = QStringLiteral("all-float16.policy.json");
+        const QString own = samplePath(QString::fromUtf8(format->name) + '-' + policy);
+        if (!model.isEmpty())
+            found.push_back({format, model, own.isEmpty() ? samplePath(policy) : own});
+    }
+    return found;
+}
+
+std::optional<Sample> guidedSample()
+{
+    const std::vector<Sample> all = samples();
+    const auto guided
+        = std::ranges::find(all, kGuidedFormat, [](const Sample &one) { return one.format->name; });
+    if (guided != all.end())
+        return *guided;
+    return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
 QString samplePath(const QString &file)

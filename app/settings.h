@@ -1,11 +1,14 @@
 #pragma once
 
 #include "app/live_jobs.h"
+#include "core/io/formats.h"
 
 #include <QString>
 #include <QStringList>
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace halftone::app {
 
@@ -42,19 +45,23 @@ QString journalFolder();
 /// the person's documents.
 QString folderFor(const QString &model);
 
-/// What a model is called after its file: "digits" for digits-symbol.json and digits.onnx.
+/// What a model is called after its file, without the ending of its format: "digits" for digits.onnx.
 QString nameOfModel(const QString &path);
 
 /// The bundled model; empty when the installation lacks it.
 QString samplePath(const QString &file);
 
-/// The sample's network is there in two formats.
-enum class Sample : std::uint8_t
+/// The sample's network is bundled in several formats, with a policy for each.
+struct Sample
 {
-    Mxnet,
-    Onnx
+    const io::ModelFormat *format;
+    QString model; ///< path
+    QString policy; ///< path
 };
-QString fileOf(Sample sample);
+/// Those that the installation has, in the order of the formats.
+std::vector<Sample> samples();
+/// The one that the guide describes; absent when the installation lacks all.
+std::optional<Sample> guidedSample();
 /// A page or picture of the guide, likewise.
 QString helpPath(const QString &file);
 

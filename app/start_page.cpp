@@ -4,6 +4,7 @@
 #include "app/icons.h"
 #include "app/recoverable_session.h"
 #include "app/settings.h"
+#include "core/io/formats.h"
 #include "widgets/common/path_text.h"
 
 #include <QApplication>
@@ -94,7 +95,8 @@ StartPage::StartPage(QWidget *parent)
     layout->addLayout(m_journals);
 
     auto *const open = new QCommandLinkButton(
-        tr("Open Model…"), tr("MODEL.onnx, NAME-symbol.json, or a .halftone session"), column);
+        tr("Open Model…"),
+        tr("%1 or a .halftone session").arg(QString::fromStdString(io::modelPlaceholders())), column);
     open->setIcon(lineIcon(Glyph::Open));
     connect(open, &QCommandLinkButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(open);

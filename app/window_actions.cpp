@@ -8,6 +8,7 @@
 #include "app/drawn_inputs.h"
 #include "app/hosts/hosts_dialog.h"
 #include "app/main_window.h"
+#include "core/io/formats.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
 #include "widgets/graphview/graph_view.h"
@@ -31,23 +32,27 @@ namespace {
 
 using widgets::plain;
 
-const QString kModelFilter
-    = QStringLiteral("Models, sessions and policies (*.onnx *-symbol.json *.json *.halftone);;All files (*)");
 const QString kSessionFilter = QStringLiteral("Sessions (*.halftone)");
 
 /// A policy says nothing about nodes and parameters, which models and sessions do.
 bool isPolicy(const QString &path)
 {
     return path.endsWith(u".policy.json", Qt::CaseInsensitive)
-        || (path.endsWith(u".json", Qt::CaseInsensitive) && !path.endsWith(u"-symbol.json")
-            && widgets::readPolicyFile(path).ok());
+        || (path.endsWith(u".json", Qt::CaseInsensitive)
+            && io::formatOfName(widgets::pathBytes(path)) == nullptr && widgets::readPolicyFile(path).ok());
+}
+
+QString openFilter()
+{
+    return QStringLiteral("Models, sessions and policies (%1 *.json *.halftone);;All files (*)")
+        .arg(QString::fromStdString(io::filePatterns()));
 }
 
 } // namespace
 
 void MainWindow::chooseFile()
 {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QString(), kModelFilter);
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QString(), openFilter());
     if (!path.isEmpty())
         take(path);
 }

@@ -100,9 +100,10 @@ void MainWindow::buildFileMenu()
     connect(m_recent, &RecentMenu::fileGone, this, [this](const QString &path) {
         m_centre->notice()->showNotice(tr("%1 no longer exists and was removed from the list.").arg(path));
     });
-    QMenu *const samples = menu->addMenu(tr("Open Sa&mple"));
-    samples->addAction(tr("&MXNet Model"), this, [this] { openSample(Sample::Mxnet); });
-    samples->addAction(tr("&ONNX Model"), this, [this] { openSample(Sample::Onnx); });
+    QMenu *const ofSamples = menu->addMenu(tr("Open Sa&mple"));
+    for (const Sample &sample : samples())
+        ofSamples->addAction(tr("&%1 Model").arg(QString::fromUtf8(sample.format->title)), this,
+                             [this, sample] { openSample(sample); });
     addForDocument(menu, tr("Re&load"), Qt::Key_F5, &MainWindow::reload);
     menu->addSeparator();
     m_save = addForDocument(menu, tr("&Save Session"), QKeySequence::Save, &MainWindow::save);

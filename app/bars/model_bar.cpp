@@ -96,10 +96,9 @@ void ModelBar::addTarget()
 void ModelBar::addMode()
 {
     m_mode = new widgets::ChoiceBox(this);
-    for (const auto mode : {policy::Mode::Typed, policy::Mode::Mxnet, policy::Mode::Tvm, policy::Mode::All})
+    for (const auto mode : policy::offeredModes())
         m_mode->addItem(plain(std::string(policy::nameOf(mode))), static_cast<int>(mode));
-    m_mode->setToolTip(tr("typed: cast only where types differ; mxnet: node for node as MXNet 1.9.1; "
-                          "tvm: by the rules of TVM's pass; all: lower every operator that supports it"));
+    m_mode->setToolTip(plain(policy::modesHelp()));
     connect(m_mode, &QComboBox::activated, this, [this] {
         m_controller->apply(policy::SetMode{static_cast<policy::Mode>(m_mode->currentData().toInt())});
         Q_EMIT chosen();
@@ -168,8 +167,9 @@ void ModelBar::refresh()
     if (!m_controller->isOpen())
         return;
     const policy::Policy &policy = m_controller->document()->policy();
-    if (auto *const modes = qobject_cast<QStandardItemModel *>(m_mode->model()))
-        modes->item(m_mode->findData(static_cast<int>(policy::Mode::Mxnet)))
+    const int nodeForNode = m_mode->findData(static_cast<int>(policy::Mode::Mxnet));
+    if (auto *const modes = qobject_cast<QStandardItemModel *>(m_mode->model()); modes && nodeForNode >= 0)
+        modes->item(nodeForNode)
             ->setEnabled(dialect::of(m_controller->snapshot()->graph()).hasNodeForNodeMode());
     m_target->setCurrentIndex(m_target->findData(static_cast<int>(policy::askedTarget(policy))));
     m_chip->show(plain(policy.hardware));

@@ -142,7 +142,7 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
     head.add({"backend",
               options.compare.backend
                   + (options.compare.otherBackend.empty() ? "" : " vs. " + options.compare.otherBackend)});
-    head.add({"arithmetic", std::string(backends::meaningOf(outcome.arithmetic))});
+    head.add({"arithmetic", backends::meaningOf(outcome.arithmetic)});
     if (isAnalysed(outcome))
         head.add({"format",
                   std::string(tensor::nameOf(outcome.models.float16As))

@@ -1,6 +1,7 @@
 #include "app/cli/calibration_options.h"
 #include "app/cli/commands.h"
 #include "app/cli/files.h"
+#include "app/cli/format_texts.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/base/atomic_file.h"
@@ -151,8 +152,15 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
     }
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
-    print(copiedText(session.source().onnx.has_value() != output.isOnnx(), raised) + '\n');
+    print(copiedText(io::formatOf(session.source().model.graph) != &output.format(), raised) + '\n');
     return {};
+}
+
+/// Is a model that no policy is given for written as it is?
+bool isCopied(const graph::Graph &source, const io::ModelOutput &output)
+{
+    const io::ModelFormat *const format = io::formatOf(source);
+    return output.format().isCopiedByDefault || (format != nullptr && format->isCopiedByDefault);
 }
 
 Result<void> convert(ConvertOptions options, const std::stop_token &stop)
@@ -172,7 +180,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     if (options.hasExternalData)
         output.putValuesApart();
     HALFTONE_TRY(session::Session session, options.model.open());
-    if ((session.source().onnx || output.isOnnx()) && options.policy.isEmpty())
+    if (options.policy.isEmpty() && isCopied(session.source().model.graph, output))
         return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
@@ -219,6 +227,32 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     return {};
 }
 
+std::string valuesApartHelp()
+{
+    std::string titles, files;
+    for (const io::ModelFormat *const format : io::formats()) {
+        if (!format->mayKeepValuesApart)
+            continue;
+        titles.append(titles.empty() ? "" : ", ").append(format->title);
+        files.append(files.empty() ? "" : " or ").append(format->outputNames("P").values);
+    }
+    return titles + " only: always store weights in " + files;
+}
+
+/// Of the formats whose models are not converted by default.
+std::string copiedHelp()
+{
+    std::string titles;
+    for (const io::ModelFormat *const format : io::formats()) {
+        if (format->isCopiedByDefault)
+            titles.append(titles.empty() ? "" : " or ").append(format->model);
+    }
+    if (titles.empty())
+        return titles;
+    titles[0] = 'A';
+    return ". " + titles + " is copied unchanged if neither this nor another policy option is given";
+}
+
 } // namespace
 
 void addConvert(Parser &app, Action &chosen)
@@ -228,8 +262,7 @@ void addConvert(Parser &app, Action &chosen)
     options->model.addTo(command);
     options->policy.addTo(command);
     command.get("--target")
-        .describe("float16 (fp16, half) or bfloat16 (bf16) (default: float16). An ONNX model is "
-                  "copied unchanged if neither this nor another policy option is given");
+        .describe("float16 (fp16, half) or bfloat16 (bf16) (default: float16)" + copiedHelp());
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);
@@ -237,17 +270,12 @@ void addConvert(Parser &app, Action &chosen)
         .describe("Arrays that give the types and shapes of the inputs, and the ranges of int8 operators; "
                   "for ranges alone also a folder of pictures");
     command
-        .option(
-            "--opset", &options->opset,
-            "ONNX only: minimum opset of the output (default: the model's, raised if bfloat16 requires it)")
+        .option("--opset", &options->opset,
+                onlyWith([](const dialect::Dialect &one) { return one.versionNumber() > 0; })
+                    + "minimum opset of the output (default: the model's, raised if bfloat16 requires it)")
         .type("N");
-    command.flag("--external-data", options->hasExternalData,
-                 "ONNX only: always store weights in P.onnx.data");
-    command
-        .option("--out", &options->out, "Write P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
-        .type("P")
-        .notEmpty()
-        .required();
+    command.flag("--external-data", options->hasExternalData, valuesApartHelp());
+    command.option("--out", &options->out, "Write " + outputHelp()).type("P").notEmpty().required();
     command.flag("--correct-biases", options->correctsBiases,
                  "Correct the biases of int8 layers for the mean error measured on --inputs");
     command.option("--report", &options->report, "Also write the report as a JSON file")

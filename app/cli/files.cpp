@@ -41,11 +41,13 @@ Result<void> CommandFiles::check() const
 
 Result<io::ModelOutput> CommandFiles::claim(const std::string &prefix, const std::string &model) const
 {
-    HALFTONE_TRY(io::ModelOutput output, io::ModelOutput::claim(io::outputName(prefix, model)));
+    HALFTONE_TRY(io::ModelOutput output, io::ModelOutput::claim(prefix, io::outputFormat(prefix, model)));
     CommandFiles all = *this;
+    std::vector<NamedFile> files{{"--out", output.modelPath()}};
+    if (!output.valuesPath().empty())
+        files.push_back({"--out", output.valuesPath()});
     // Before the other outputs, which are then told that they are the model.
-    all.m_writes.insert(all.m_writes.begin(),
-                        {{"--out", output.modelPath()}, {"--out", output.paramsPath()}});
+    all.m_writes.insert(all.m_writes.begin(), files.begin(), files.end());
     HALFTONE_CHECK(all.check());
     return output;
 }

@@ -1,5 +1,5 @@
 #include "app/cli/commands.h"
-#include "app/cli/info_onnx.h"
+#include "app/cli/described_info.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/base/text.h"
@@ -112,10 +112,10 @@ Json infoJson(const Facts &facts)
         outputs.push_back({{"name", dialect::of(graph).entryName(graph, head)},
                            {"shape", report::jsonShape(facts.shapes.of(head))}});
     Json notes = facts.notes;
-    if (facts.loaded.onnx)
-        return onnxInfo(facts.loaded, facts.shapes, parametersJson(facts.loaded.model.parameters),
-                        parametersJson(heldInBodies(graph)), std::move(notes));
-    return {{"format", "mxnet-symbol"},
+    if (facts.loaded.facts)
+        return describedInfo(facts.loaded, facts.shapes, parametersJson(facts.loaded.model.parameters),
+                             parametersJson(heldInBodies(graph)), std::move(notes));
+    return {{"format", infoNameOf(graph)},
             {"symbol", facts.loaded.modelPath},
             {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
             {"inputs", std::move(inputs)},
@@ -197,7 +197,7 @@ Result<void> info(const ModelOptions &options, bool json)
     const io::LoadedModel &loaded = session.source();
     if (loaded.modelPath.empty()) { // a bare parameter file
         if (json)
-            printJson(Json{{"format", "mxnet-params"},
+            printJson(Json{{"format", io::formatOf(loaded.model.graph)->parametersInfoName},
                            {"params", parametersJson(loaded.model.parameters)},
                            {"arrays", arraysJson(loaded.model.parameters)}});
         else

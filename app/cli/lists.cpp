@@ -1,4 +1,5 @@
 #include "app/cli/commands.h"
+#include "app/cli/format_texts.h"
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/registry.h"
@@ -13,8 +14,8 @@ namespace {
 struct ListsOptions
 {
     std::string target = "float16";
-    std::string dialect = "mxnet";
-    std::string version = "1.9.1";
+    std::string dialect; ///< empty: that of the version, otherwise the default
+    std::string version; ///< empty: the first of the dialect
     bool json = false;
 };
 
@@ -57,14 +58,42 @@ void printNames(std::string_view title, const std::vector<std::string> &names)
     print(text + (line.empty() ? "" : "  " + line + '\n') + '\n');
 }
 
+std::string allVersions()
+{
+    std::vector<std::string> versions;
+    for (const dialect::Dialect *const dialect : dialect::allDialects())
+        versions.insert(versions.end(), dialect->listVersions().begin(), dialect->listVersions().end());
+    return joined(versions);
+}
+
+/// The dialect that is asked for; null: there is none with lists.
+const dialect::Dialect *dialectFor(const ListsOptions &options)
+{
+    const auto hasVersion = [&options](const dialect::Dialect *dialect) {
+        const auto versions = dialect->listVersions();
+        return std::ranges::find(versions, options.version) != versions.end();
+    };
+    const auto all = dialect::allDialects();
+    const auto found = options.dialect.empty()
+        ? std::ranges::find_if(all, hasVersion)
+        : std::ranges::find(all, options.dialect, &dialect::Dialect::name);
+    if (options.dialect.empty() && options.version.empty())
+        return &dialect::defaultDialect();
+    return found == all.end() || (*found)->listVersions().empty() ? nullptr : *found;
+}
+
 Result<void> lists(const ListsOptions &options)
 {
-    const dialect::Dialect *const dialect = dialect::dialectNamed(options.dialect);
-    if (dialect == nullptr || dialect->listVersions().empty())
+    const dialect::Dialect *const dialect = dialectFor(options);
+    if (dialect == nullptr && options.dialect.empty())
+        return badCall("--version", '"' + options.version + '"', allVersions());
+    if (dialect == nullptr)
         return unsupported("--dialect", '"' + options.dialect + "\" has no built-in lists in this build",
                            std::string(dialect::defaultDialect().name()));
     const auto target = tensor::dtypeNamed(options.target);
-    auto found = policy::builtInLists(*dialect, target.value_or(tensor::DType::Unknown), options.version);
+    auto found = policy::builtInLists(*dialect, target.value_or(tensor::DType::Unknown),
+                                      options.version.empty() ? dialect->listVersions().front()
+                                                              : std::string_view(options.version));
     if (!found.ok()) {
         Error error = std::move(found).error();
         error.code = Errc::BadCall;
@@ -85,6 +114,14 @@ Result<void> lists(const ListsOptions &options)
     return {};
 }
 
+std::string dialectNames()
+{
+    std::string names;
+    for (const dialect::Dialect *const dialect : dialect::allDialects())
+        names.append(names.empty() ? "" : " or ").append(dialect->name());
+    return names;
+}
+
 } // namespace
 
 void addLists(Parser &app, Action &chosen)
@@ -93,11 +130,17 @@ void addLists(Parser &app, Action &chosen)
     Command command = app.command("lists", "Print the built-in operator lists");
     command.option("--target", &options->target, "Target type: float16 or bfloat16 (default: float16)")
         .showDefault();
-    command.option("--dialect", &options->dialect, "Operators of this format (default: mxnet)").showDefault();
+    command
+        .option("--dialect", &options->dialect,
+                "Operators of this format: " + dialectNames()
+                    + " (default: " + std::string(dialect::defaultDialect().name())
+                    + ", or the one that --version belongs to)")
+        .type("NAME");
     command
         .option("--version", &options->version,
-                "Version of the lists: 1.9.1, 2.0.0b1 or master (default: 1.9.1)")
-        .showDefault();
+                onlyWith(hasListVersions) + "version of the lists: " + listVersionsHelp()
+                    + " (default: the first)")
+        .type("VERSION");
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen(
         [options, &chosen] { chosen = [options](const std::stop_token &) { return lists(*options); }; });

@@ -1,6 +1,7 @@
 #include "app/cli/options.h"
 
 #include "app/cli/fields.h"
+#include "app/cli/format_texts.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
@@ -39,10 +40,8 @@ bool isOfPolicy(Field field)
 
 void ModelOptions::addTo(Command &command)
 {
-    command.option("MODEL", &model, "NAME.onnx, or P-symbol.json with P-NNNN.params beside it")
-        .required()
-        .type("");
-    const Option file = command.option("--params", &params, "MXNet parameter file, or 'none'").type("FILE");
+    command.option("MODEL", &model, modelHelp()).required().type("");
+    const Option file = command.option("--params", &params, io::parameterFileHelp()).type("FILE");
     command.flag("--no-params", noParams, "Do not load parameters").excludes(file);
     command.option("--shape", &shapes, "Shape of an input (repeatable)").type("NAME=1,3,224,224");
 }
@@ -75,18 +74,28 @@ Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
 
 void addArithmetic(Command &command, std::string &name)
 {
+    std::string help = "Compute values";
+    std::vector<std::string> names;
+    for (const backends::Arithmetic one : backends::allArithmetics()) {
+        help.append(names.empty() ? " " : ", or ").append(backends::meaningOf(one));
+        if (one == backends::Arithmetic::Runtime)
+            help += " does, truncating bfloat16 results and some int8 sums";
+        names.emplace_back(backends::nameOf(one));
+        help.append(" (").append(names.back()).append(")");
+    }
     command
         .option("--as", &name,
-                "Compute values as the operators are defined (defined), or as MXNet 1.9.1 does on a CPU, "
-                "truncating bfloat16 results and some int8 sums (mxnet) (default: defined)")
-        .oneOf({"defined", "mxnet"})
+                help + " (default: " + std::string(backends::nameOf(backends::Arithmetic::Defined)) + ')')
+        .oneOf(names)
         .type("NAME");
 }
 
 backends::Arithmetic arithmeticNamed(std::string_view name)
 {
-    return name == backends::nameOf(backends::Arithmetic::Mxnet) ? backends::Arithmetic::Mxnet
-                                                                 : backends::Arithmetic::Defined;
+    const auto all = backends::allArithmetics();
+    const auto named = std::ranges::find_if(
+        all, [name](backends::Arithmetic one) { return backends::nameOf(one) == name; });
+    return named == all.end() ? backends::Arithmetic::Defined : *named;
 }
 
 void RangeOptions::addTo(Command &command)
@@ -121,7 +130,7 @@ Option addHardware(Command &command, std::string &name)
 void PolicyOptions::addTo(Command &command)
 {
     constexpr const char *kGroup = "Policy";
-    const auto option = [&command](const char *name, auto &value, const char *help, const char *type) {
+    const auto option = [&command](const char *name, auto &value, const std::string &help, const char *type) {
         command.option(name, &value, help).type(type).group(kGroup);
     };
     option("--policy", file, "Policy file; the options below override it", "FILE");
@@ -129,10 +138,7 @@ void PolicyOptions::addTo(Command &command)
            "Target type: float16 (fp16, half) or bfloat16 (bf16); compare also takes float8_e4m3fn, "
            "float8_e5m2, tf32 and posit16 (default: float16)",
            "DTYPE");
-    option("--mode", mode,
-           "typed: cast only where types differ; mxnet: node for node as MXNet 1.9.1; tvm: by the rules of "
-           "TVM's pass; all: lower every operator that supports it (default: typed)",
-           "MODE");
+    option("--mode", mode, policy::modesHelp() + " (default: typed)", "MODE");
     addHardware(command, hardware).group(kGroup);
     option("--accumulate", accumulate,
            "Accumulator type of products: float32, float16 or bfloat16 (default: the chip's widest, else "
@@ -143,7 +149,9 @@ void PolicyOptions::addTo(Command &command)
            "(time) (default: casts)",
            "WHAT");
     option("--lists", lists,
-           "MXNet only: version of the built-in lists: 1.9.1, 2.0.0b1 or master (default: 1.9.1)", "VERSION");
+           onlyWith(hasListVersions) + "version of the built-in lists: " + listVersionsHelp()
+               + " (default: 1.9.1)",
+           "VERSION");
     option("--target-op", targetOps, "Move an operator to the target list (repeatable, like the next five)",
            "OP");
     option("--fp32-op", fp32Ops, "Move an operator to the fp32 list", "OP");
@@ -160,12 +168,15 @@ void PolicyOptions::addTo(Command &command)
     option("--inputs", example,
            "Take the types and shapes of the inputs from a data example; profile also takes its values",
            "F.npz");
-    const Option cast
-        = command
-              .flag("--cast-params", castParams,
-                    "Store parameters in the target type if all their readers use it (default for ONNX)")
-              .group(kGroup);
-    command.flag("--no-cast-params", noCastParams, "Keep parameters in their own type (default for MXNet)")
+    const Option cast = command
+                            .flag("--cast-params", castParams,
+                                  "Store parameters in the target type if all their readers use it"
+                                      + defaultWith(&dialect::Dialect::storesCastParameters))
+                            .group(kGroup);
+    command
+        .flag("--no-cast-params", noCastParams,
+              "Keep parameters in their own type"
+                  + defaultWith(std::not_fn(&dialect::Dialect::storesCastParameters)))
         .excludes(cast)
         .group(kGroup);
     const Option keep
@@ -176,11 +187,11 @@ void PolicyOptions::addTo(Command &command)
               "Give inputs and outputs the types of the operators that read and write them")
         .excludes(keep)
         .group(kGroup);
-    const Option clamps
-        = command
-              .flag("--clamp", clamp,
-                    "Clamp parameters beyond float16's range to its largest value (default for ONNX)")
-              .group(kGroup);
+    const Option clamps = command
+                              .flag("--clamp", clamp,
+                                    "Clamp parameters beyond float16's range to its largest value"
+                                        + defaultWith(&dialect::Dialect::clampsParameters))
+                              .group(kGroup);
     command.flag("--no-clamp", noClamp, "Let parameters beyond the range become infinite")
         .excludes(clamps)
         .group(kGroup);

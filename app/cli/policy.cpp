@@ -48,11 +48,12 @@ void printSummary(const policy::Policy &policy, const std::string &out)
 Result<void> importPolicy(const PolicyCommandOptions &options)
 {
     HALFTONE_CHECK(CommandFiles().reads("FILE", options.file).writes("--out", options.out).check());
-    const dialect::Dialect *const dialect = dialect::dialectNamed("onnx");
-    if (dialect == nullptr)
-        return unsupported("--from", "this build has no support for ONNX");
+    const auto dialects = dialect::allDialects();
+    const auto named = std::ranges::find_if(dialects, &dialect::Dialect::hasForeignLists);
+    if (named == dialects.end())
+        return unsupported("--from", "this build lacks the format whose operators these lists name");
     HALFTONE_TRY(const auto mapped, MappedFile::open(options.file));
-    auto imported = policy::importLists(originNamed(options.from), mapped->text(), *dialect);
+    auto imported = policy::importLists(originNamed(options.from), mapped->text(), **named);
     if (!imported.ok())
         return inFile(std::move(imported).error(), options.file);
     policy::ImportedLists &lists = imported.value();

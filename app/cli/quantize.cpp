@@ -1,6 +1,7 @@
 #include "app/cli/calibration_options.h"
 #include "app/cli/commands.h"
 #include "app/cli/files.h"
+#include "app/cli/format_texts.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/base/text.h"
@@ -209,6 +210,26 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
     return {};
 }
 
+bool hasQuantizedForms(const dialect::Dialect &dialect)
+{
+    return dialect.quantizedForms() != nullptr;
+}
+
+std::string formsHelp()
+{
+    const std::string inPairs
+        = titlesWith([](const dialect::Dialect &one) { return one.codedPairs() != nullptr; });
+    const std::string inOperators = titlesWith(hasQuantizedForms);
+    std::string help;
+    if (!inPairs.empty())
+        help = inPairs
+            + ": qdq (pairs of QuantizeLinear and DequantizeLinear) or qoperator (integer operators) "
+              "(default: qdq)";
+    if (!inOperators.empty())
+        help += (help.empty() ? "" : ". ") + inOperators + ": onednn (fused) or plain (default: onednn)";
+    return help;
+}
+
 } // namespace
 
 void addQuantize(Parser &app, Action &chosen)
@@ -217,15 +238,11 @@ void addQuantize(Parser &app, Action &chosen)
     jobs::QuantizeSettings &settings = options->settings;
     Command command = app.command("quantize", "Quantize a model to int8 and write it");
     options->model.addTo(command);
-    command
-        .option("--out", &options->out, "Write P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
-        .type("P")
-        .notEmpty()
-        .required();
+    command.option("--out", &options->out, "Write " + outputHelp()).type("P").notEmpty().required();
     command.option("--table", &settings.table, "Ranges as written by 'calibrate --out'").type("T.json");
     options->calibration.addTo(command, "--calib");
     const auto choice = [&command](const char *name, std::string &value, std::vector<std::string> values,
-                                   const char *help) {
+                                   const std::string &help) {
         command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse", "output"},
@@ -235,17 +252,17 @@ void addQuantize(Parser &app, Action &chosen)
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"},
            "Type of activations: int8, uint8 or auto (default: auto)");
     choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
-           "Form of int8 operators. ONNX: qdq (pairs of QuantizeLinear and DequantizeLinear) or qoperator "
-           "(integer operators) (default: qdq). MXNet: onednn (fused) or plain (default: onednn)");
+           "Form of int8 operators. " + formsHelp());
     choice("--mode", options->mode, {"full", "smart"},
            "Operators to quantize: smart (convolutions, fully connected layers and operators between two of "
            "these) or full (every supported operator) (default: smart)");
     choice("--granularity", options->granularity, {"tensor", "channel"},
-           "Scales of weights: per tensor or channel (default: channel; MXNet's fully connected layers: "
-           "tensor)");
+           "Scales of weights: per tensor or channel (default: channel; " + titlesWith(hasQuantizedForms)
+               + "'s fully connected layers: tensor)");
     choice("--levels", options->levels, {"mxnet", "neutral"},
-           "MXNet only: code of the largest value: mxnet (127.5 and 255.5) or neutral (127 and 255) "
-           "(default: mxnet)");
+           onlyWith(hasQuantizedForms)
+               + "code of the largest value: mxnet (127.5 and 255.5) or neutral (127 and 255) "
+                 "(default: mxnet)");
     addHardware(command, options->hardware)
         .describe(
             "Quantize only what this chip has int8 units for: a name listed by 'hardware', this, or a file");

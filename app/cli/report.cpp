@@ -66,8 +66,8 @@ void addReport(Parser &app, Action &chosen)
     const auto options = std::make_shared<ReportOptions>();
     Command command
         = app.command("report", "Write a self-contained HTML page with the graph, lists, layers and plots");
-    command.option("MODEL", &options->model, "NAME.onnx, P-symbol.json or a .halftone session").required();
-    command.option("--params", &options->params, "MXNet parameter file, or 'none'").type("FILE");
+    command.option("MODEL", &options->model, io::modelPlaceholders() + " or a .halftone session").required();
+    command.option("--params", &options->params, io::parameterFileHelp()).type("FILE");
     command.option("--out", &options->out, "Page to write").type("R.html").notEmpty().required();
     command.option("--policy", &options->policy, "Policy file").type("FILE");
     command.option("--target", &options->target, "Target type: float16 or bfloat16 (default: float16)")

@@ -2,6 +2,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/files.h"
+#include "app/cli/format_texts.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/base/text.h"
@@ -150,10 +151,7 @@ void addRewrite(Parser &app, Action &chosen)
         .option("--fp32-params", &options->fp32Params,
                 "With strip-casts: file with the original float32 parameters")
         .type("FILE");
-    command
-        .option("--out", &options->out, "Write P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
-        .type("P")
-        .notEmpty();
+    command.option("--out", &options->out, "Write " + outputHelp()).type("P").notEmpty();
     command.flag("--list", options->list, "List the passes");
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {

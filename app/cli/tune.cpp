@@ -1,6 +1,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/data_options.h"
 #include "app/cli/files.h"
+#include "app/cli/format_texts.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "app/cli/tune_shards.h"
@@ -395,11 +396,7 @@ void addTune(Parser &app, Action &chosen)
                 "the knee of the front")
         .oneOf({"fastest-within", "knee"})
         .type("POINT");
-    command
-        .option(
-            "--write", &options->write,
-            "With --pick: write the model as P.onnx, or for an MXNet model P-symbol.json and P-0000.params")
-        .type("P");
+    command.option("--write", &options->write, "With --pick: write the model as " + outputHelp()).type("P");
     command.flag("--json", options->json, "Print the front as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return tune(*options, stop); };

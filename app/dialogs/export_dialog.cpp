@@ -1,5 +1,6 @@
 #include "app/dialogs/export_dialog.h"
 
+#include "core/session/in_format.h"
 #include "widgets/common/path_text.h"
 
 #include <QCheckBox>
@@ -17,20 +18,17 @@
 #include <QStyle>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 namespace halftone::app {
-namespace {
-
-constexpr int kOnnxIndex = 1; ///< among the formats to choose from
-
-} // namespace
 
 ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::LoadedModel> source,
                            QWidget *parent)
     : QDialog(parent)
     , m_source(std::move(source))
+    , m_formats(session::formatsFor(m_source->model.graph))
 {
     setWindowTitle(tr("Export"));
     auto *const layout = new QVBoxLayout(this);
@@ -55,10 +53,11 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
 
     m_format = new QComboBox(this);
     m_format->setObjectName(QStringLiteral("format"));
-    m_format->addItems({tr("MXNet (symbol and parameters)"), tr("ONNX")});
+    for (const io::ModelFormat *const format : m_formats)
+        m_format->addItem(QString::fromUtf8(format->title));
     connect(m_format, &QComboBox::currentIndexChanged, this, &ExportDialog::refresh);
     form->addRow(tr("&Format"), m_format);
-    form->setRowVisible(m_format, !m_source->onnx);
+    form->setRowVisible(m_format, m_formats.size() > 1);
 
     auto *const parts = new QVBoxLayout;
     const auto part = [this, parts](const QString &text) {
@@ -156,7 +155,9 @@ session::ExportOptions ExportDialog::options() const
     options.prefix = widgets::pathBytes(m_prefix->text());
     options.model = m_model->isChecked();
     options.parameters = m_source->model.hasParameters;
-    options.asOnnx = m_format->currentIndex() == kOnnxIndex;
+    const auto chosen = static_cast<std::size_t>(std::max(m_format->currentIndex(), 0));
+    if (chosen > 0) // its own is left to the ending of the name
+        options.format = m_formats[chosen];
     options.policy = m_policy->isChecked();
     options.report = m_report->isChecked();
     return options;

@@ -35,10 +35,11 @@ private:
     bool isSource(const std::string &path) const;
 
     std::shared_ptr<const io::LoadedModel> m_source;
+    std::vector<const io::ModelFormat *> m_formats; ///< as m_format lists them
     bool m_canCorrect = false;
     QLineEdit *m_prefix = nullptr;
     QCheckBox *m_model = nullptr;
-    QComboBox *m_format = nullptr; ///< hidden where the model is ONNX, which is written as nothing else
+    QComboBox *m_format = nullptr; ///< hidden where there is only one
     QCheckBox *m_correct = nullptr; ///< hidden where there is no int8
     QCheckBox *m_policy = nullptr;
     QCheckBox *m_report = nullptr;

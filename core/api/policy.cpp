@@ -68,12 +68,14 @@ Result<std::string> policyText(const Policy &policy)
     });
 }
 
-Result<BuiltInLists> builtInLists(Type target)
+Result<BuiltInLists> builtInLists(Type target, const std::string &format)
 {
     return answer([&]() -> halftone::Result<BuiltInLists> {
-        HALFTONE_TRY(
-            const policy::OpLists *const lists,
-            policy::builtInLists(dialect::defaultDialect(), dtypeOf(target), policy::Policy().listVersion));
+        const dialect::Dialect *const dialect = dialect::dialectNamed(format);
+        if (dialect == nullptr)
+            return badCall("format", '"' + format + '"', "a format with built-in lists");
+        HALFTONE_TRY(const policy::OpLists *const lists,
+                     policy::builtInLists(*dialect, dtypeOf(target), policy::Policy().listVersion));
         return BuiltInLists{lists->target, lists->fp32, lists->widest, lists->neutral};
     });
 }

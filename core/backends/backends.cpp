@@ -1,10 +1,12 @@
 #include "core/backends/backends.h"
 
 #include "core/backends/backend_entry.h"
-#include "core/backends/mxnet_arithmetic.h"
 #include "core/backends/narrow_sums.h"
 #include "core/backends/reference/reference_backend.h"
+#include "core/backends/runtime_arithmetic.h"
 #include "core/base/share_work.h"
+#include "core/dialect/arithmetic.h"
+#include "core/dialect/registry.h"
 #ifdef HALFTONE_HAS_CUDA
 #include "core/backends/cuda/backend.h"
 #endif
@@ -13,6 +15,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 
 namespace halftone::backends {
 namespace {
@@ -102,6 +105,15 @@ Result<const BackendEntry *> entryOf(std::string_view name)
     return &*found;
 }
 
+/// The format whose runtime computes otherwise than its operators say; null: none of this build.
+const dialect::Dialect *formatOfRuntime()
+{
+    const auto all = dialect::allDialects();
+    const auto found
+        = std::ranges::find_if(all, [](const dialect::Dialect *one) { return one->arithmetic() != nullptr; });
+    return found == all.end() ? nullptr : *found;
+}
+
 } // namespace
 
 const std::vector<BackendEntry> &backendTable()
@@ -141,15 +153,24 @@ std::string planningBackendNames()
     return namesOf(" (default)", makesPlans);
 }
 
-std::string_view nameOf(Arithmetic arithmetic)
+std::span<const Arithmetic> allArithmetics()
 {
-    return arithmetic == Arithmetic::Mxnet ? "mxnet" : "defined";
+    static constexpr std::array kAll{Arithmetic::Defined, Arithmetic::Runtime};
+    return std::span(kAll).first(formatOfRuntime() != nullptr ? 2 : 1);
 }
 
-std::string_view meaningOf(Arithmetic arithmetic)
+std::string_view nameOf(Arithmetic arithmetic)
 {
-    return arithmetic == Arithmetic::Mxnet ? "as MXNet 1.9.1 computes on a CPU"
-                                           : "as the operators are defined";
+    const dialect::Dialect *const format = formatOfRuntime();
+    return arithmetic == Arithmetic::Runtime && format != nullptr ? format->name() : "defined";
+}
+
+std::string meaningOf(Arithmetic arithmetic)
+{
+    const dialect::Dialect *const format = formatOfRuntime();
+    return arithmetic == Arithmetic::Runtime && format != nullptr
+        ? "as " + std::string(format->arithmetic()->title())
+        : "as the operators are defined";
 }
 
 Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threads, Arithmetic arithmetic,
@@ -160,8 +181,8 @@ Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threa
     kernels::BackendChain chain{entry->make({threadsFor(threads), false, reference})};
     if (!entry->isComplete)
         chain.push_back(reference);
-    if (arithmetic == Arithmetic::Mxnet)
-        chain.insert(chain.begin(), mxnetArithmetic(chain));
+    if (const auto *const format = formatOfRuntime(); arithmetic == Arithmetic::Runtime && format != nullptr)
+        chain.insert(chain.begin(), runtimeArithmetic(*format->arithmetic(), chain));
     if (tensor::isHalf(accumulator))
         chain.insert(chain.begin(), narrowSums(accumulator, threadsFor(threads)));
     return chain;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,11 +45,14 @@ std::string planningBackendNames();
 enum class Arithmetic : std::uint8_t
 {
     Defined, ///< the definition of the operators
-    Mxnet ///< MXNet 1.9.1 on a CPU: see mxnetArithmetic()
+    Runtime ///< the runtime of a format (dialect::Arithmetic), MXNet 1.9.1 on a CPU: see runtimeArithmetic()
 };
 
-std::string_view nameOf(Arithmetic arithmetic); ///< "defined", "mxnet": for selection
-std::string_view meaningOf(Arithmetic arithmetic); ///< "as MXNet 1.9.1 computes on a CPU", …
+/// Those of this build: Runtime is there if one of its formats has such a runtime.
+std::span<const Arithmetic> allArithmetics();
+std::string_view
+nameOf(Arithmetic arithmetic); ///< "defined", or the name of that format, "mxnet": for selection
+std::string meaningOf(Arithmetic arithmetic); ///< "as the operators are defined", "as MXNet 1.9.1 on a CPU"
 
 /// The chain of backends for a name: operators without a kernel in one are passed to the next.
 /// threads      0: one per core

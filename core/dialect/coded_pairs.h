@@ -52,9 +52,11 @@ public:
     /// Do runtimes compute it within the product before it, as they do a cut of the range?
     virtual bool isFused(const graph::NodeDef &node) const = 0;
     virtual CodedSupport supportOf(const graph::NodeDef &node) const = 0;
-    // The next three depend on the operator's name alone.
+    // The next four depend on the operator's name alone.
     /// Does it give codes of its first input, or reals that were codes?
     virtual bool isPairNode(const graph::NodeDef &node) const = 0;
+    /// Is it a pair node, or an operator of another domain that does the same?
+    virtual bool isLikePairNode(const graph::NodeDef &node) const { return isPairNode(node); }
     /// Does it give the reals that its first input's codes stand for?
     virtual bool isDecode(const graph::NodeDef &node) const = 0;
     /// Is it an operator on codes itself, which needs no pairs around it?

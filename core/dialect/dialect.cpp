@@ -1,12 +1,25 @@
 #include "core/dialect/dialect.h"
 
+#include "core/dialect/bound_axes.h"
+#include "core/dialect/coded_pairs.h"
+#include "core/dialect/raised_parts.h"
+
 #include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
 
 namespace halftone::dialect {
 
 Result<ops::Operator> Dialect::readWith(const graph::NodeDef &node, std::span<const tensor::Tensor>) const
 {
     return readFused(node);
+}
+
+graph::NodeDefPtr Dialect::makeOperatorNode(OperatorText text, std::string name, std::uint32_t) const
+{
+    return std::make_shared<const graph::NodeDef>(
+        graph::NodeDef{std::move(text.op), std::move(name), std::move(text.attributes), {}});
 }
 
 std::size_t outputCountOf(const OpInfo *info, const graph::NodeDef &node)
@@ -55,6 +68,28 @@ Result<std::optional<Raised>> Dialect::raised(const graph::Graph &, tensor::DTyp
     return std::optional<Raised>();
 }
 
+NeededVersion Dialect::neededVersion(const graph::Graph &, tensor::DType, const IsLowered &) const
+{
+    return {};
+}
+
+std::vector<graph::NodeId> Dialect::raisedParts(const graph::Graph &graph) const
+{
+    std::vector<graph::NodeId> parts(graph.nodeCount());
+    std::iota(parts.begin(), parts.end(), graph::NodeId{0});
+    return parts;
+}
+
+std::optional<std::vector<std::string>> Dialect::boundAxes(const graph::NodeDef &) const
+{
+    return std::nullopt;
+}
+
+DefaultValue Dialect::defaultValue(const graph::NodeDef &) const
+{
+    return DefaultValue::None;
+}
+
 std::string Dialect::foreignType(const graph::NodeDef &) const
 {
     return {};
@@ -73,6 +108,31 @@ std::string Dialect::listResource(tensor::DType, std::string_view) const
 bool Dialect::isJudgedByBody(std::string_view) const
 {
     return false;
+}
+
+const CodedPairs *codedPairsOf(const Dialect &dialect)
+{
+    return dialect.codedPairs();
+}
+
+NeededVersion neededVersion(const graph::Graph &graph, tensor::DType target, const IsLowered &isLowered)
+{
+    return of(graph).neededVersion(graph, target, isLowered);
+}
+
+std::optional<std::vector<std::string>> boundAxes(const graph::Graph &graph, const graph::NodeDef &variable)
+{
+    return of(graph).boundAxes(variable);
+}
+
+DefaultValue defaultValueOf(const graph::Graph &graph, graph::NodeId id)
+{
+    return graph.isVariable(id) ? of(graph).defaultValue(graph.node(id)) : DefaultValue::None;
+}
+
+std::vector<graph::NodeId> raisedParts(const graph::Graph &graph)
+{
+    return graph.dialect() == nullptr ? std::vector<graph::NodeId>() : of(graph).raisedParts(graph);
 }
 
 } // namespace halftone::dialect

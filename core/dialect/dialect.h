@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/dialect/needed_version.h"
 #include "core/dialect/op_info.h"
+#include "core/dialect/overridable.h"
 #include "core/graph/graph.h"
 #include "core/ops/operator.h"
 #include "core/tensor/dtype.h"
@@ -14,10 +16,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halftone::dialect {
 
 class Arithmetic;
+class CodedPairs;
 class QuantizedForms;
 
 /// The role of a node for passes, independent of its name in the format.
@@ -108,6 +112,9 @@ public:
     virtual Result<ops::Operator> readKind(const graph::NodeDef &node) const { return read(node); }
     /// The inverse of read(). fails: Errc::Unsupported if the format cannot express it.
     virtual Result<OperatorText> write(const ops::Operator &op) const = 0;
+    /// A node of such an operator with the first so many inputs and one output.
+    virtual graph::NodeDefPtr makeOperatorNode(OperatorText text, std::string name,
+                                               std::uint32_t inputs) const;
     /// Needs: a node with one body that is not control flow.
     virtual FusedFacts fusedFacts(const graph::NodeDef &node) const;
     /// The name of a tensor as users of the format know it.
@@ -127,6 +134,10 @@ public:
                                                tensor::DType type) const = 0;
     /// The declared shape of a variable of `graph`.
     virtual tensor::Shape declaredShape(const graph::Graph &graph, const graph::NodeDef &variable) const = 0;
+    /// The axes to which values of a variable are bound; dialect::boundAxes().
+    virtual std::optional<std::vector<std::string>> boundAxes(const graph::NodeDef &variable) const;
+    /// Whether a variable of the main graph has a default value; dialect::defaultValueOf().
+    virtual DefaultValue defaultValue(const graph::NodeDef &variable) const;
     /// For a node without inputs that creates a tensor of a given shape: that shape, if 0 is a valid extent in it; unknown
     /// otherwise.
     virtual tensor::Shape filledShape(const graph::Graph &graph, const graph::NodeDef &node) const;
@@ -160,8 +171,13 @@ public:
                                                  int wanted) const;
     /// The version number (opset); 0: the format has none.
     virtual int versionNumber() const { return 0; }
+    /// The version from which on the nodes that `isLowered` names support that 16-bit type; dialect::neededVersion().
+    virtual NeededVersion neededVersion(const graph::Graph &graph, tensor::DType target,
+                                        const IsLowered &isLowered) const;
+    /// By NodeId: the operator that a node of a raised graph belongs to; dialect::raisedParts().
+    virtual std::vector<graph::NodeId> raisedParts(const graph::Graph &graph) const;
     /// Does mode "mxnet" apply, which reproduces the conversion of a framework node for node?
-    virtual bool hasNodeForNodeMode() const { return true; }
+    virtual bool hasNodeForNodeMode() const { return false; }
     /// Are types of parameters inferred from their readers unless the graph declares them? False: files store them with the values.
     virtual bool infersParameterTypes() const { return true; }
     /// Are parameters stored in the target type by default?
@@ -176,9 +192,12 @@ public:
     virtual std::string listResource(tensor::DType target, std::string_view version) const;
     /// Do the built-in lists name this operator although its body decides?
     virtual bool isJudgedByBody(std::string_view op) const;
+    /// Do the lists of other converters (policy::importLists()) name its operators?
+    virtual bool hasForeignLists() const { return false; }
 
     // --- optional parts of a format; null: not available
     virtual const QuantizedForms *quantizedForms() const { return nullptr; }
+    virtual const CodedPairs *codedPairs() const { return nullptr; }
     virtual const Arithmetic *arithmetic() const { return nullptr; }
     /// The declared shape of an output of `graph`; of unknown rank if it declares none.
     virtual tensor::Shape declaredHead(const graph::Graph &graph, std::size_t head) const;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "core/base/atomic_file.h"
 #include "core/base/mapped_file.h"
 #include "core/base/output_lock.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
-#include "core/io/onnx_facts.h"
+#include "core/io/file_facts.h"
+#include "core/io/formats.h"
 
 #include <optional>
 #include <span>
@@ -15,12 +17,13 @@ namespace halftone::io {
 
 struct LoadOptions
 {
-    /// Parameter file; empty: the one beside the symbol (`P-NNNN.params` for `P-symbol.json`, the highest
-    /// NNNN); "none": as noParams.
+    /// Parameter file, for a format that has them; empty: the one beside the model; "none": as noParams.
     std::string params;
     bool noParams = false;
     bool takesParametersAlone
         = false; ///< a parameter file without a graph is no error: `model.graph` is then empty
+
+    bool leavesOutParameters() const;
 };
 
 struct LoadedModel
@@ -31,16 +34,15 @@ struct LoadedModel
     /// Remarks about a readable model: notes of the symbol reader, unused parameters, variables without
     /// parameters.
     std::vector<std::string> notes;
-    std::optional<OnnxFacts> onnx; ///< for an ONNX file
-    /// All files read: modelPath, paramsPath, then the external data files of an ONNX model.
+    std::optional<FileFacts> facts; ///< absent for a format whose files do not describe themselves
+    /// All files read: modelPath, paramsPath, then other files with values of the model.
     std::vector<std::shared_ptr<const MappedFile>> files;
 };
 
-/// Loads a model (app/README.md, "Common rules"): an ONNX file, or an MXNet symbol with the parameters beside it. The
-/// content decides the format. A symbol without a parameter file is loaded without parameters, with a note. Parameters
-/// with another hash than the symbol stores (io/pair_mark.h) are rejected, or noted if they were named. A pair that is
-/// being replaced is awaited for at most a second.
-/// fails: BadInput with file and place; Unsupported for an ONNX model if this build cannot read ONNX.
+/// Loads a model (app/README.md, "Common rules"), of a format that the content decides (sniff.h). A model without its parameter file is loaded
+/// without parameters, with a note. Parameters with another hash than the model stores (io/mxnet/pair_mark.h) are rejected, or noted if they were
+/// named. A pair of files that is being replaced is awaited for at most a second.
+/// fails: BadInput with file and place; Unsupported for a format that this build cannot read.
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options = {});
 
 /// The type that the file declares for output `k`; Unknown if it declares none.
@@ -50,50 +52,48 @@ tensor::DType declaredOutputType(const LoadedModel &loaded, std::size_t k);
 class ModelOutput
 {
 public:
-    /// `prefix`: prefix of the files of an MXNet model, or the name of an ONNX file.
+    /// `prefix`: the name of the files, with or without the format's ending.
     /// fails: BadCall for a prefix without a name (empty, a folder); BadInput while another process writes there, or when
     /// the folder is missing or not writable
-    static Result<ModelOutput> claim(const std::string &prefix);
+    static Result<ModelOutput> claim(const std::string &prefix, const ModelFormat &format);
 
-    const std::string &modelPath() const { return m_modelPath; }
-    /// ONNX: the file of values that are not stored in the model.
-    const std::string &paramsPath() const { return m_paramsPath; }
-    bool isOnnx() const;
-    /// ONNX: stores all values in the separate file, whatever their size.
+    const ModelFormat &format() const { return *m_format; }
+    const std::string &modelPath() const { return m_names.model; }
+    /// The file of parameters, or of values that are not stored in the model.
+    const std::string &valuesPath() const { return m_names.values; }
+    /// Stores all values in the separate file, whatever their size. Formats that always do, or never, ignore it.
     void putValuesApart() { m_hasValuesApart = true; }
     bool hasValuesApart() const { return m_hasValuesApart; }
 
 private:
-    ModelOutput(const std::string &prefix, OutputLock lock);
+    ModelOutput(const ModelFormat &format, OutputNames names, OutputLock lock);
 
-    std::string m_modelPath;
-    std::string m_paramsPath;
+    const ModelFormat *m_format;
+    OutputNames m_names;
     bool m_hasValuesApart = false;
     OutputLock m_lock;
 };
 
-/// The output file name for `prefix` in the format of the given file: ONNX files end in ".onnx". An unreadable file counts as not
-/// ONNX.
-std::string outputName(const std::string &prefix, const std::string &modelPath);
-
-/// The files that saveModel() writes for that; an ONNX model too large for one file has a second one.
-std::vector<std::string> outputFiles(const std::string &prefix, const std::string &modelPath,
+/// The files that saveModel() writes for that; a format with all in one file may need a second one for a very large model.
+std::vector<std::string> outputFiles(const std::string &prefix, const ModelFormat &format,
                                      bool hasParameters);
 
-/// Writes a model and returns the paths. ONNX: one file, with the values in a second one if it would be too large. MXNet:
-/// `<prefix>-symbol.json` and, if there are parameters, `<prefix>-0000.params`: both or neither, with the hash of the parameter file
-/// in the symbol. Files of `source`, from which the model was made, are never overwritten.
-/// outputTypes  for a changed ONNX model: the new types of its outputs; Unknown, or beyond the end: as in its file
-/// fails        BadCall if an output would overwrite a file of `source`; otherwise errors of the file system
+/// A file of a model that is written. fails: BadCall if it would overwrite a file of `source`
+Result<AtomicFile> createOutput(const std::string &path, const LoadedModel &source);
+
+/// Writes a model and returns the paths, all files or none. Files of `source`, from which the model was made, are never overwritten.
+/// outputTypes  for a changed model whose format declares them: the new types of its outputs; Unknown, or beyond the end: as in its file
+/// fails        BadCall if an output would overwrite a file of `source`; Unsupported for a model of another format; otherwise errors of the
+///              file system
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
                                            const LoadedModel &source,
                                            std::span<const tensor::DType> outputTypes = {});
-/// The same without a previous claim().
+/// The same without a previous claim(), in outputFormat().
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
                                            const LoadedModel &source);
 
-/// The parameter file beside `P-symbol.json`: `P-NNNN.params` with the highest NNNN; absent if there is
-/// none, or for another name.
+/// The parameter file beside a model: for `P-symbol.json` it is `P-NNNN.params` with the highest NNNN. Absent if there is none, or for a format
+/// without such files.
 std::optional<std::string> paramsBeside(const std::string &modelPath);
 
 } // namespace halftone::io

@@ -54,18 +54,21 @@ tensor::Array parameter(const dialect::Dialect &dialect, const std::string &vari
 class Chain
 {
 public:
-    explicit Chain(Unit unit)
-        : m_dialect(dialect::defaultDialect())
+    Chain(Unit unit, const dialect::Dialect &dialect)
+        : m_dialect(dialect)
     {
         m_probe.unit = unit;
-        m_probe.model.graph = graph::Graph(dialect::defaultDialect());
+        m_probe.model.graph = graph::Graph(dialect);
         m_probe.model.hasParameters = true;
     }
 
     Entry input(const std::string &name, const Shape &shape)
     {
         m_probe.shapes.emplace(name, shape);
-        return add(m_dialect.makeVariable(name), {});
+        graph::NodeDefPtr variable = m_dialect.makeVariable(name);
+        if (!m_dialect.infersParameterTypes()) // all types of such a format are declared
+            variable = m_dialect.withDeclaredType(variable, DType::F32);
+        return add(variable, {});
     }
 
     Entry weight(const Shape &shape)
@@ -79,9 +82,9 @@ public:
     {
         HALFTONE_TRY(dialect::OperatorText text, m_dialect.write(op));
         const std::string name = "layer" + std::to_string(m_layers++);
-        return add(std::make_shared<const graph::NodeDef>(
-                       graph::NodeDef{std::move(text.op), name, std::move(text.attributes), {}, false}),
-                   inputs);
+        return add(
+            m_dialect.makeOperatorNode(std::move(text), name, static_cast<std::uint32_t>(inputs.size())),
+            inputs);
     }
 
     Probe finish(const Entry &head)
@@ -101,6 +104,20 @@ private:
     int m_layers = 0;
 };
 
+/// The format that probes are written in: one with int8 operators of its own if there is one, as these are quantized whole.
+Result<const dialect::Dialect *> probeDialect()
+{
+    const dialect::Dialect *chosen = nullptr;
+    for (const dialect::Dialect *const dialect : dialect::allDialects()) {
+        const bool canWrite = dialect->write(ops::Binary{ops::BinaryKind::Add, false}).ok();
+        if (canWrite && (chosen == nullptr || dialect->quantizedForms() != nullptr))
+            chosen = dialect;
+    }
+    if (chosen == nullptr)
+        return unsupported({}, "no format of this build can write the layers to be measured");
+    return chosen;
+}
+
 constexpr int kLayers = 4;
 
 /// Examples that a probe computes at a time. A GPU has so many units that one example's layer takes less time than its launch.
@@ -108,9 +125,9 @@ constexpr std::int64_t kOnCpu = 1;
 constexpr std::int64_t kOnGpu = 32;
 
 /// As in the first stage of a ResNet.
-Result<Probe> convolutions(std::int64_t batch)
+Result<Probe> convolutions(const dialect::Dialect &dialect, std::int64_t batch)
 {
-    Chain chain(Unit::Conv);
+    Chain chain(Unit::Conv, dialect);
     Entry x = chain.input("data", Shape{batch, 64, 56, 56});
     ops::Conv conv;
     conv.kernel = {3, 3};
@@ -124,9 +141,9 @@ Result<Probe> convolutions(std::int64_t batch)
 }
 
 /// As in a transformer of width 768.
-Result<Probe> products(std::int64_t batch)
+Result<Probe> products(const dialect::Dialect &dialect, std::int64_t batch)
 {
-    Chain chain(Unit::Gemm);
+    Chain chain(Unit::Gemm, dialect);
     Entry x = chain.input("data", Shape{batch * 64, 768});
     ops::FullyConnected product;
     product.units = 768;
@@ -138,9 +155,9 @@ Result<Probe> products(std::int64_t batch)
 }
 
 /// Larger than caches, so that memory takes part.
-Result<Probe> elementwise(std::int64_t batch)
+Result<Probe> elementwise(const dialect::Dialect &dialect, std::int64_t batch)
 {
-    Chain chain(Unit::Elementwise);
+    Chain chain(Unit::Elementwise, dialect);
     const Shape shape{batch, 64, 112, 112};
     const Entry one = chain.input("one", shape);
     const Entry other = chain.input("other", shape);
@@ -219,6 +236,7 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
     const std::string backend = backendAtHand(chip);
     if (backend.empty())
         return unsupported(Field::Hardware, std::string(chip) + " is not available on this machine");
+    HALFTONE_TRY(const dialect::Dialect *const dialect, probeDialect());
     HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(backend, 0));
     const std::int64_t batch = chip == hardware::kThisGpu ? kOnGpu : kOnCpu;
     hardware::Measurement found;
@@ -226,7 +244,7 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
     found.when = today();
     double done = 0;
     for (const auto make : {convolutions, products, elementwise}) {
-        HALFTONE_TRY(const Probe probe, make(batch));
+        HALFTONE_TRY(const Probe probe, make(*dialect, batch));
         HALFTONE_TRY(const Timed wide, timeOf(probe, DType::F32, maker, progress));
         for (const DType type : {DType::BF16, DType::F16, DType::I8}) {
             progress.tell(done / 9, "measuring this machine");

@@ -408,8 +408,8 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     const auto start = std::chrono::steady_clock::now();
     if (policy.mode == policy::Mode::Mxnet && !dialect::of(source.graph).hasNodeForNodeMode())
         return badCall(Field::Mode,
-                       "mxnet works for MXNet models only, not for "
-                           + std::string(dialect::of(source.graph).title()),
+                       std::string(policy::nameOf(*policy.mode)) + " is not available for "
+                           + std::string(dialect::of(source.graph).title()) + " models",
                        "; use mode typed");
     if (policy.optimise == policy::Optimise::Time && policy.hardware.empty())
         return badCall(Field::Optimise, "time needs a chip to estimate times for", "; set the hardware");

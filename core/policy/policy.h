@@ -3,6 +3,7 @@
 #include "core/policy/threshold_choice.h"
 #include "core/tensor/dtype.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -27,7 +28,11 @@ enum class Optimise : std::uint8_t
 };
 std::string_view nameOf(Optimise optimise); ///< "casts", "time"
 
+inline constexpr std::array kAllModes{Mode::Typed, Mode::Mxnet, Mode::Tvm, Mode::All};
 std::string_view nameOf(Mode mode); ///< "typed", "mxnet", "tvm", "all"
+std::string_view meaningOf(Mode mode); ///< "cast only where types differ", …
+std::vector<Mode> offeredModes(); ///< those that a format of this build has
+std::string modesHelp(); ///< of these: "typed: cast only where types differ; mxnet: …"
 std::optional<Mode> modeNamed(std::string_view name);
 /// Which of MXNet's two calls to reproduce: convert_model sets `__dtype__` marks on parameters
 /// (core/mixed/RULES.md, M-marks).

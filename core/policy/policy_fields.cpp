@@ -89,7 +89,8 @@ constexpr Word kLists{
         const auto names = [word](const dialect::Dialect *one) {
             return std::ranges::find(one->listVersions(), word) != one->listVersions().end();
         };
-        if (std::ranges::none_of(dialect::allDialects(), names))
+        // The default is each format's first version, whether or not it has the name.
+        if (word != Policy().listVersion && std::ranges::none_of(dialect::allDialects(), names))
             return false;
         policy.listVersion = word;
         return true;
@@ -148,6 +149,30 @@ std::string_view nameOf(Mode mode)
     return kNames[static_cast<std::size_t>(mode)];
 }
 
+std::string_view meaningOf(Mode mode)
+{
+    constexpr std::array<std::string_view, 4> kMeanings{
+        "cast only where types differ", "node for node as MXNet 1.9.1", "by the rules of TVM's pass",
+        "lower every operator that supports it"};
+    return kMeanings[static_cast<std::size_t>(mode)];
+}
+
+std::vector<Mode> offeredModes()
+{
+    std::vector<Mode> modes(kAllModes.begin(), kAllModes.end());
+    if (std::ranges::none_of(dialect::allDialects(), &dialect::Dialect::hasNodeForNodeMode))
+        std::erase(modes, Mode::Mxnet);
+    return modes;
+}
+
+std::string modesHelp()
+{
+    std::string help;
+    for (const Mode mode : offeredModes())
+        help.append(help.empty() ? "" : "; ").append(nameOf(mode)).append(": ").append(meaningOf(mode));
+    return help;
+}
+
 std::string_view nameOf(Optimise optimise)
 {
     return optimise == Optimise::Time ? "time" : "casts";
@@ -155,7 +180,7 @@ std::string_view nameOf(Optimise optimise)
 
 std::optional<Mode> modeNamed(std::string_view name)
 {
-    for (const Mode mode : {Mode::Typed, Mode::Mxnet, Mode::Tvm, Mode::All}) {
+    for (const Mode mode : kAllModes) {
         if (nameOf(mode) == name)
             return mode;
     }

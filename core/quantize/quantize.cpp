@@ -73,17 +73,19 @@ Result<Faithful> faithful(const graph::Model &model, const QuantizeOptions &opti
     }
 }
 
-std::vector<std::string> notesOf(const QuantizedDraft &draft)
+/// title  of the format
+std::vector<std::string> notesOf(const QuantizedDraft &draft, std::string_view title)
 {
     std::vector<std::string> notes;
     if (!draft.missing.empty())
         notes.push_back("no calibrated range, so it is determined at run time: " + joined(draft.missing));
     if (!draft.keptSigned.empty())
-        notes.push_back("int8 instead of uint8, which MXNet rejects for values that may be negative: "
-                        + joined(draft.keptSigned));
+        notes.push_back("int8 instead of uint8, which " + std::string(title)
+                        + " rejects for values that may be negative: " + joined(draft.keptSigned));
     if (draft.longTexts > 0)
         notes.push_back(std::to_string(draft.longTexts)
-                        + " ranges are written with nine significant digits, because MXNet's six digits "
+                        + " ranges are written with nine significant digits, because " + std::string(title)
+                        + "'s six digits "
                           "after the point would lose accuracy");
     return notes;
 }
@@ -135,7 +137,7 @@ Result<QuantizedModel> quantize(const graph::Model &model, const QuantizeOptions
         if (const auto found = used.find(tensor.source); found != used.end())
             result.thresholds.push_back({tensor, found->second});
     }
-    result.notes = notesOf(made.draft);
+    result.notes = notesOf(made.draft, dialect::of(model.graph).title());
     result.warnings = infer::cpuWarnings(made.draft.graph, made.defects);
     result.model.graph = std::move(made.draft.graph);
     result.quantized = std::move(made.draft.quantized);

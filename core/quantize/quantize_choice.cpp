@@ -72,7 +72,7 @@ Ability abilityOf(const ops::Operator &op, const QuantizeOptions &options)
         const bool isKnown = pool->kind == ops::Pool::Kind::Max || pool->kind == ops::Pool::Kind::Average;
         if (pool->kind == ops::Pool::Kind::Average && pool->countPadding && !pool->global
             && pool->rounding == ops::Pool::Rounding::Full)
-            return cannot("MXNet's int8 average pooling counts values beyond the padding");
+            return cannot("this int8 average pooling counts values beyond the padding");
         return isKnown ? Ability{Kind::Support, {}}
                        : cannot("int8 pooling supports only maximum and average");
     }

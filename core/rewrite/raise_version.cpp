@@ -11,7 +11,7 @@ Result<Rewritten> raiseVersion(const graph::Model &model, const RewriteRequest &
     const dialect::Dialect &dialect = dialect::of(model.graph);
     if (dialect.versionNumber() == 0)
         return unsupported("raise-opset", "the model is of format " + std::string(dialect.title()),
-                           "an ONNX model");
+                           "a model of a format with opsets");
     auto raised = dialect.raised(model.graph, tensor::DType::F32, request.number);
     if (!raised.ok()) {
         Error error = std::move(raised).error();

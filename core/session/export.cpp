@@ -13,12 +13,9 @@
 namespace halftone::session {
 namespace {
 
-/// What the model is called before its format adds endings.
-std::string modelPrefix(const ExportOptions &options)
+const io::ModelFormat &formatOf(const ExportOptions &options, const io::LoadedModel &source)
 {
-    const std::string_view suffix = ".onnx";
-    return options.asOnnx && !options.prefix.ends_with(suffix) ? options.prefix + std::string(suffix)
-                                                               : options.prefix;
+    return options.format != nullptr ? *options.format : io::outputFormat(options.prefix, source.model.graph);
 }
 
 /// The shapes of variables, as far as they are known.
@@ -48,7 +45,7 @@ std::vector<std::string> filesOf(const ExportOptions &options, const io::LoadedM
 {
     std::vector<std::string> files;
     if (options.model)
-        files = io::outputFiles(modelPrefix(options), source.modelPath, options.parameters);
+        files = io::outputFiles(options.prefix, formatOf(options, source), options.parameters);
     if (options.policy)
         files.push_back(options.prefix + ".policy.json");
     if (options.report)
@@ -108,7 +105,7 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
     std::vector<std::string> written;
     if (options.model) {
         HALFTONE_TRY(const io::ModelOutput output,
-                     io::ModelOutput::claim(io::outputName(modelPrefix(options), shown.source->modelPath)));
+                     io::ModelOutput::claim(options.prefix, formatOf(options, *shown.source)));
         HALFTONE_TRY(const graph::Model model, formatted(output, shown));
         HALFTONE_TRY(written, io::saveModel(model, output, *shown.source, writtenTypes(output, model)));
     }

@@ -11,13 +11,14 @@
 
 namespace halftone::session {
 
-/// What to write beside each other: the model's files, named PREFIX as io::saveModel() does, or PREFIX.onnx; PREFIX.policy.json, PREFIX.html.
+/// What to write beside each other: the model's files, named PREFIX as io::saveModel() does; PREFIX.policy.json, PREFIX.html.
 struct ExportOptions
 {
     std::string prefix;
     bool model = true;
     bool parameters = true; ///< does the model have any?
-    bool asOnnx = false; ///< the model of another format translated
+    const io::ModelFormat *format
+        = nullptr; ///< of the model; null: by the ending of the prefix, otherwise its own
     bool policy = true;
     bool report = true;
     /// The model to write in place of the snapshot's, as deriveCorrected() made it; null: the snapshot's own. Figures, which are not of it, are

@@ -1,9 +1,8 @@
 #include "core/session/in_format.h"
 
-#include "core/dialect/dialect.h"
 #include "core/infer/stored_types.h"
 #include "core/rewrite/inline_fused.h"
-#include "core/translate/to_onnx.h"
+#include "core/translate/translation.h"
 
 namespace halftone::session {
 
@@ -11,16 +10,32 @@ Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Mode
                                 const infer::KnownShapes &shapes,
                                 const std::map<std::string, tensor::DType> &types)
 {
-    if (!output.isOnnx() || dialect::of(model.graph).name() == "onnx")
-        return model;
+    const translate::Translation translation = io::formatOf(model.graph) == &output.format()
+        ? nullptr
+        : translate::translationTo(output.format().name);
+    if (translation == nullptr)
+        return model; // saveModel() refuses one of another format
     graph::Model inlined = model;
     inlined.graph = rewrite::inlineFused(model.graph);
-    return translate::toOnnx(inlined, {shapes, {types.begin(), types.end()}});
+    return translation(inlined, {shapes, {types.begin(), types.end()}});
+}
+
+std::vector<const io::ModelFormat *> formatsFor(const graph::Graph &graph)
+{
+    const io::ModelFormat *const own = io::formatOf(graph);
+    std::vector<const io::ModelFormat *> formats;
+    if (own != nullptr)
+        formats.push_back(own);
+    for (const io::ModelFormat *const format : io::formats()) {
+        if (format != own && translate::translationTo(format->name) != nullptr)
+            formats.push_back(format);
+    }
+    return formats;
 }
 
 std::vector<tensor::DType> writtenTypes(const io::ModelOutput &output, const graph::Model &model)
 {
-    if (!output.isOnnx())
+    if (!output.format().declaresOutputTypes)
         return {};
     const auto types = infer::storedTypes(model);
     if (!types.ok())

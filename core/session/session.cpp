@@ -60,7 +60,7 @@ Session Session::withSource(std::shared_ptr<const io::LoadedModel> source) const
 
 Result<Session> Session::inFormatOf(const io::ModelOutput &output) const
 {
-    if (!output.isOnnx() || m_source->onnx)
+    if (io::formatOf(m_source->model.graph) == &output.format())
         return *this;
     auto translated = session::inFormatOf(output, m_source->model, m_inputShapes, {});
     if (!translated.ok())
@@ -123,8 +123,8 @@ Result<rewrite::Rewritten> Session::rewrite(const graph::Model &model, const rew
                                             int number, const Progress &progress) const
 {
     rewrite::RewriteRequest request{progress, number};
-    if (m_source->onnx)
-        request.replaceable.insert(m_source->onnx->replaceable.begin(), m_source->onnx->replaceable.end());
+    if (const auto &facts = m_source->facts)
+        request.replaceable.insert(facts->replaceable.begin(), facts->replaceable.end());
     request.compute
         = [&progress](const graph::Model &constants) { return jobs::constantHeads(constants, progress); };
     auto rewritten = pass.run(model, request);
@@ -237,7 +237,7 @@ Result<jobs::QuantizeOutcome> Session::quantize(const jobs::QuantizeSettings &se
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const std::string &prefix) const
 {
     HALFTONE_TRY(const io::ModelOutput output,
-                 io::ModelOutput::claim(io::outputName(prefix, m_source->modelPath)));
+                 io::ModelOutput::claim(prefix, io::outputFormat(prefix, model.graph)));
     return io::saveModel(model, output, *m_source, writtenTypes(output, model));
 }
 

@@ -183,12 +183,17 @@ void TestCli::infoShowsShapesThatFollowFromAnInput()
 
 void TestCli::listsPrintsWhatTheReferenceHas()
 {
-    const auto lists = callCli({"lists", "--json"}).json();
+    const auto lists = callCli({"lists", "--dialect", "mxnet", "--json"}).json();
     QCOMPARE(lists.at("target_dtype_ops"),
              (nlohmann::json{"Convolution", "Deconvolution", "FullyConnected", "RNN"}));
-    QCOMPARE(callCli({"lists", "--target", "bf16", "--json"}).json().at("target_dtype_ops"),
-             (nlohmann::json{"Convolution", "FullyConnected"}));
-    QVERIFY(callCli({"lists"}).out.contains("fp32_ops (136)"));
+    QCOMPARE(
+        callCli({"lists", "--dialect", "mxnet", "--target", "bf16", "--json"}).json().at("target_dtype_ops"),
+        (nlohmann::json{"Convolution", "FullyConnected"}));
+    QVERIFY(callCli({"lists", "--dialect", "mxnet"}).out.contains("fp32_ops (136)"));
+    // The version tells the format, and ONNX is the default.
+    QVERIFY(callCli({"lists", "--version", "1.9.1"}).out.contains("fp32_ops (136)"));
+    QCOMPARE(callCli({"lists"}).out, callCli({"lists", "--dialect", "onnx"}).out);
+    QVERIFY(callCli({"lists"}).out.contains("MatMul"));
 }
 
 void TestCli::convertWritesAModelAndSaysWhyEveryNodeIsAsItIs()

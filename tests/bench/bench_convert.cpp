@@ -34,7 +34,7 @@ graph::NodeDefPtr node(std::string op, std::string name, graph::Attributes attri
 graph::Graph randomGraph(int size)
 {
     std::mt19937 random(7);
-    graph::Graph graph(dialect::defaultDialect());
+    graph::Graph graph(*dialect::dialectNamed("mxnet"));
     std::vector<graph::Entry> tensors{{graph.add(node("null", "data"), {}), 0, 0}};
     for (int k = 0; static_cast<int>(graph.nodeCount()) < size; ++k) {
         const std::string name = "n" + std::to_string(k);

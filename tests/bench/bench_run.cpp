@@ -39,7 +39,7 @@ Result<std::pair<Plan, double>> timedPlan(const graph::Model &model, const polic
     const double before = now();
     std::unordered_map<std::string, tensor::Shape> known;
     for (const tensor::Array &array : model.parameters)
-        known.emplace(dialect::defaultDialect().variableOf(array.name), array.shape);
+        known.emplace(dialect::dialectNamed("mxnet")->variableOf(array.name), array.shape);
     known["data"] = tensor::Shape({1, 3, size, size});
     HALFTONE_TRY(const infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
     std::vector<policy::Warning> warnings;

@@ -289,7 +289,7 @@ def bad_models():
         ("zip", b"PK\3\4" + b"\0" * 40, "a zip archive"), ("gzip", b"\x1f\x8b\x08\0" * 4, "a gzip archive"), ("npy", b"\x93NUMPY\1\0", "a NumPy array"),
         ("pickle", b"\x80\x04\x95\0\0", "a Python pickle"), ("gguf", b"GGUF\3\0\0\0", "a GGUF model"), ("hdf5", b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         ("lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
-        ("text", b"hello world", "\"hello world\""), ("nul", b"\0" * 100, "expected an MXNet symbol"), ("list", b"[1, 2]", "a list, expected an object"),
+        ("text", b"hello world", "\"hello world\""), ("nul", b"\0" * 100, "expected an ONNX model, or an MXNet symbol"), ("list", b"[1, 2]", "a list, expected an object"),
         ("brace", b"{", "invalid JSON"), ("magic_only", struct.pack("<Q", LIST_MAGIC), "the file ends in the reserved word"),
         ("policy", json.dumps({"target_dtype": "float16"}).encode(), 'unknown key "target_dtype"'),
     ):

@@ -924,13 +924,13 @@ void TestMainWindow::anExportedModelIsTheConvertedOne()
     QVERIFY(!html.contains("http://")
             || html.indexOf("http://") == html.indexOf("http://www.w3.org/2000/svg"));
 
-    options.asOnnx = true;
+    options.format = io::formatNamed("onnx");
     const auto translated = session::exportAll(snapshot, {}, options, {});
     QVERIFY2(translated.ok(), translated.ok() ? "" : translated.error().message().c_str());
     QCOMPARE(translated.value(), session::filesOf(options, *snapshot.source));
     QCOMPARE(QString::fromStdString(translated.value().front()), folder.filePath("out.onnx"));
     QCOMPARE(jsonOf({"info", folder.filePath("out.onnx"), "--json"})["format"].toString(), QString("onnx"));
-    options.asOnnx = false;
+    options.format = nullptr;
 
     options.prefix = snapshot.source->modelPath.substr(0, snapshot.source->modelPath.size() - 12);
     QVERIFY(!session::exportAll(snapshot, {}, options, {}).ok()); // never over the source

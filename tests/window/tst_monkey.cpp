@@ -32,7 +32,7 @@ private Q_SLOTS:
         qInfo("HALFTONE_MONKEY_SEED=%u", seed);
         m_random.seed(seed);
         writeFiles();
-        QVERIFY(app::samplePath(app::fileOf(app::Sample::Mxnet)).startsWith(m_resources.path()));
+        QVERIFY(app::guidedSample()->model.startsWith(m_resources.path()));
         MainWindow window;
         window.resize(1400, 900);
         window.show();

@@ -3,10 +3,9 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "widgets/common/formatters.h"
-#include "widgets/oplists/mxnet_call.h"
-#include "widgets/oplists/onnx_call.h"
 #include "widgets/oplists/pattern_dialog.h"
 #include "widgets/oplists/policy_dialogs.h"
+#include "widgets/oplists/python_call.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -40,8 +39,12 @@ void PolicyCommands::copyCall()
     const auto &snapshot = m_controller->snapshot();
     if (!snapshot)
         return;
-    const bool isOnnx = dialect::of(snapshot->graph()).name() == "onnx";
-    QGuiApplication::clipboard()->setText(isOnnx ? onnxCall(*snapshot) : mxnetCall(*snapshot));
+    const QString call = pythonCall(*snapshot);
+    if (call.isEmpty()) {
+        Q_EMIT said(tr("There is no Python converter for models of this format."));
+        return;
+    }
+    QGuiApplication::clipboard()->setText(call);
     Q_EMIT said(tr("Copied a Python program that converts the model with these lists."));
 }
 
@@ -62,8 +65,9 @@ void PolicyCommands::importLists()
     if (!snapshot)
         return;
     const dialect::Dialect &dialect = dialect::of(snapshot->graph());
-    if (dialect.name() != "onnx") {
-        Q_EMIT said(tr("These lists name ONNX operators, but the open model is not an ONNX model."));
+    if (!dialect.hasForeignLists()) {
+        Q_EMIT said(tr("Lists of other converters do not name the operators of %1 models.")
+                        .arg(plain(std::string(dialect.title()))));
         return;
     }
     askForLists(m_window, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {

@@ -56,7 +56,8 @@ struct BuiltInLists
     std::vector<std::string> widest;
     std::vector<std::string> neutral;
 };
-/// The built-in lists of a target type. fails: BadInput unless it is Float16 or BFloat16
-Result<BuiltInLists> builtInLists(Type target);
+/// The built-in lists of a target type for models of a format: "onnx" or "mxnet", if the build has it.
+/// fails: BadInput unless the type is Float16 or BFloat16; BadCall for an unknown format
+Result<BuiltInLists> builtInLists(Type target, const std::string &format = "onnx");
 
 } // namespace halftone::api

@@ -166,6 +166,8 @@ public:
             || name.find(kMultiCastMark.substr(1)) != std::string_view::npos;
     }
 
+    bool hasNodeForNodeMode() const override { return true; }
+
     std::span<const std::string_view> listVersions() const override { return kListVersions; }
     std::string listResource(DType target, std::string_view version) const override
     {

@@ -107,6 +107,7 @@ public:
         return node.op == kCode || node.op == kDecode || node.op == "DynamicQuantizeLinear";
     }
 
+    bool isLikePairNode(const NodeDef &node) const override { return node.op.ends_with("uantizeLinear"); }
     bool isDecode(const NodeDef &node) const override { return node.op == kDecode; }
     bool computesCodes(const NodeDef &node) const override
     {

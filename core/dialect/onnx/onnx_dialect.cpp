@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/base/xxh64.h"
 #include "core/dialect/onnx/attribute_list.h"
+#include "core/dialect/onnx/coded_pairs.h"
 #include "core/dialect/onnx/control_flow.h"
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/node_reader.h"
@@ -10,6 +11,7 @@
 #include "core/dialect/onnx/operator_rows.h"
 #include "core/dialect/onnx/output_facts.h"
 #include "core/dialect/onnx/raise_opset.h"
+#include "core/dialect/onnx/write_operator.h"
 #include "core/graph/traverse.h"
 #include "core/tensor/elements.h"
 
@@ -73,9 +75,14 @@ public:
     Result<ops::Operator> read(const NodeDef &node) const override { return readWith(node, {}); }
     Result<ops::Operator> readWith(const NodeDef &node, std::span<const Tensor> inputs) const override;
     Result<ops::Operator> readKind(const NodeDef &node) const override;
-    Result<OperatorText> write(const ops::Operator &) const override
+    Result<OperatorText> write(const ops::Operator &op) const override { return writeOperator(op); }
+    NodeDefPtr makeOperatorNode(OperatorText text, std::string name, std::uint32_t inputs) const override
     {
-        return unsupported({}, "this operator cannot be written as ONNX");
+        NodeDef def{std::move(text.op), name, std::move(text.attributes), {}};
+        for (std::uint32_t slot = 0; slot < inputs; ++slot)
+            def.slots.push_back(slot);
+        def.outputs.push_back(std::move(name));
+        return std::make_shared<const NodeDef>(std::move(def));
     }
     std::string entryName(const graph::Graph &graph, const graph::Entry &entry) const override;
     std::string attributeKey(const NodeDef &node) const override;
@@ -98,6 +105,8 @@ public:
     NodeDefPtr withDeclaredType(const NodeDefPtr &variable, DType type) const override;
     Shape declaredShape(const graph::Graph &graph, const NodeDef &variable) const override;
     Shape declaredHead(const graph::Graph &graph, std::size_t head) const override;
+    std::optional<std::vector<std::string>> boundAxes(const NodeDef &variable) const override;
+    DefaultValue defaultValue(const NodeDef &variable) const override;
     Shape filledShape(const graph::Graph &graph, const NodeDef &node) const override;
     Result<std::optional<Tensor>> constantOf(const NodeDef &node) const override;
     NodeDefPtr withConstant(const NodeDefPtr &node, Tensor values) const override;
@@ -140,8 +149,16 @@ public:
     {
         return raisedOpset(graph, m_opset, target, wanted);
     }
+    NeededVersion neededVersion(const graph::Graph &graph, DType target,
+                                const IsLowered &isLowered) const override
+    {
+        return neededOpset(graph, target, isLowered);
+    }
+    std::vector<graph::NodeId> raisedParts(const graph::Graph &graph) const override
+    {
+        return partsOfRaised(graph);
+    }
     int versionNumber() const override { return m_opset; }
-    bool hasNodeForNodeMode() const override { return false; }
     bool infersParameterTypes() const override { return false; }
     bool storesCastParameters() const override { return true; }
     bool clampsParameters() const override { return true; }
@@ -151,6 +168,9 @@ public:
     {
         return "oplists/onnx-" + std::string(tensor::nameOf(target)) + ".json";
     }
+    bool hasForeignLists() const override { return true; }
+
+    const CodedPairs *codedPairs() const override { return &onnx::codedPairs(); }
 
 private:
     std::optional<Error> unknownAttribute(const NodeDef &node) const;
@@ -335,6 +355,23 @@ Shape OnnxDialect::declaredShape(const graph::Graph &, const NodeDef &variable) 
         dims.push_back(dim && *dim >= 0 ? *dim : Shape::kUnknown);
     }
     return Shape(std::move(dims));
+}
+
+std::optional<std::vector<std::string>> OnnxDialect::boundAxes(const NodeDef &variable) const
+{
+    const std::string *const text = variable.attributes.find(kShapeKey);
+    auto axes = text ? textsIn(*text) : std::nullopt;
+    if (axes)
+        std::ranges::replace(*axes, "?", ""); // one without number or name
+    return axes;
+}
+
+DefaultValue OnnxDialect::defaultValue(const NodeDef &variable) const
+{
+    const std::string *const text = variable.attributes.find(kDefaultKey);
+    return text == nullptr             ? DefaultValue::None
+        : *text == kOverridableDefault ? DefaultValue::Overridable
+                                       : DefaultValue::Listed;
 }
 
 Shape OnnxDialect::filledShape(const graph::Graph &, const NodeDef &node) const

@@ -2,10 +2,12 @@
 
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/dialect/onnx/raised_names.h"
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -297,6 +299,15 @@ constexpr std::array<MovedAttribute, 5> kMoved{{{"Clip", 11, "min", "min", Attri
                                                 {"TopK", 10, "k", "K", AttributeType::Tuple},
                                                 {"DFT", 20, "axis", "axis", AttributeType::Integer}}};
 
+/// Does the node give one value, called `base` and `suffix`?
+bool givesNamed(const graph::Graph &graph, graph::NodeId id, const std::string &base, std::string_view suffix)
+{
+    const graph::NodeDef &node = graph.node(id);
+    return !node.isVariable() && node.outputs.size() == 1
+        && node.outputs[0].size() == base.size() + suffix.size() && node.outputs[0].starts_with(base)
+        && node.outputs[0].ends_with(suffix);
+}
+
 } // namespace
 
 std::span<const MovedAttribute> movedAttributes()
@@ -329,6 +340,26 @@ Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, t
     HALFTONE_CHECK(check(graph, from, to, why));
     const auto takeOver = [from, to](const graph::Graph &in, NodeId id) { return taken(in, id, from, to); };
     return std::optional(Raised{graph::Graph::inDialect(graph, onnxDialect(to), takeOver), why});
+}
+
+std::vector<graph::NodeId> partsOfRaised(const graph::Graph &graph)
+{
+    std::vector<graph::NodeId> parts(graph.nodeCount());
+    std::iota(parts.begin(), parts.end(), graph::NodeId{0});
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        const auto inputs = graph.inputs(id);
+        if (node.isVariable() || node.outputs.size() != 1 || inputs.size() != 2
+            || !givesNamed(graph, inputs[0].node, node.outputs[0], kFlatSuffix)
+            || !givesNamed(graph, inputs[1].node, node.outputs[0], kShapeSuffix))
+            continue;
+        const graph::NodeId whole = inputs[0].node;
+        if (graph.inputs(whole).empty()
+            || !givesNamed(graph, graph.inputs(whole)[0].node, node.outputs[0], kMatrixSuffix))
+            continue;
+        parts[id] = parts[inputs[1].node] = parts[graph.inputs(whole)[0].node] = whole;
+    }
+    return parts;
 }
 
 } // namespace halftone::dialect::onnx

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace halftone::dialect::onnx {
 
@@ -31,5 +32,8 @@ NeededVersion neededOpset(const graph::Graph &graph, tensor::DType target, const
 /// fails: BadCall (Field::Opset) for an opset that there is not; Unsupported for a node that means something else there
 Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, tensor::DType target,
                                           int wanted);
+
+/// dialect::raisedParts() of a graph that raisedOpset() gave, perhaps in an earlier run.
+std::vector<graph::NodeId> partsOfRaised(const graph::Graph &graph);
 
 } // namespace halftone::dialect::onnx

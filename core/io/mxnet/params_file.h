@@ -12,6 +12,9 @@
 
 namespace halftone::io {
 
+/// Does the content have the signature of a parameter file?
+bool isParamsFile(std::span<const std::byte> content);
+
 /// Reads a list of arrays as MXNet saves it (core/io/mxnet/FORMATS.md, F-params): versions V0 to V3, mixed as
 /// they like, dense and sparse, named or not. Tensors share the mapping: no value is copied. Every count is
 /// checked against the bytes left before anything is allocated. Of arrays with one name the last one stays,

@@ -5,6 +5,7 @@
 #include "core/io/mxnet/params_format.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -263,6 +264,15 @@ Result<void> ParamsReader::readNames(std::vector<Array> &arrays)
 }
 
 } // namespace
+
+bool isParamsFile(std::span<const std::byte> content)
+{
+    std::uint64_t magic = 0;
+    if (content.size() < sizeof(magic))
+        return false;
+    std::memcpy(&magic, content.data(), sizeof(magic));
+    return magic == params::kListMagic;
+}
 
 Result<std::vector<Array>> readParams(std::span<const std::byte> bytes,
                                       const std::shared_ptr<const void> &owner)

@@ -3,7 +3,7 @@
 #include "core/base/mapped_file.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
-#include "core/io/onnx_facts.h"
+#include "core/io/file_facts.h"
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
@@ -48,7 +48,7 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
                             std::span<const tensor::DType> outputTypes = {});
 
 /// Needs: a graph that readOnnx() made, or one made of it.
-OnnxFacts onnxFacts(const graph::Graph &graph);
+FileFacts onnxFacts(const graph::Graph &graph);
 
 /// The files beside the model that its values lie in, in the order in which it names them.
 std::vector<std::shared_ptr<const MappedFile>> externalFilesOf(const graph::Graph &graph);

@@ -86,9 +86,9 @@ Result<graph::Model> read(const std::shared_ptr<const MappedFile> &file, std::ve
     return model;
 }
 
-OnnxFacts::Value valueOf(const ::onnx::ValueInfoProto &info)
+FileFacts::Value valueOf(const ::onnx::ValueInfoProto &info)
 {
-    OnnxFacts::Value value;
+    FileFacts::Value value;
     value.name = info.name();
     const auto &type = info.type().tensor_type();
     value.dtype = names::nameOfCode(type.elem_type());
@@ -111,16 +111,16 @@ Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std
     return model.ok() ? std::move(model) : inFile(std::move(model).error(), file->path());
 }
 
-OnnxFacts onnxFacts(const graph::Graph &graph)
+FileFacts onnxFacts(const graph::Graph &graph)
 {
-    OnnxFacts facts;
+    FileFacts facts;
     const auto *const data = dynamic_cast<const onnx::GraphData *>(graph.format().get());
     if (data == nullptr)
         return facts;
     const ::onnx::ModelProto &model = data->source->model;
-    facts.irVersion = model.ir_version();
+    facts.formatVersion = model.ir_version();
     for (const auto &import : model.opset_import())
-        facts.opsets[onnx::domainOf(import.domain())] = import.version();
+        facts.operatorSets[onnx::domainOf(import.domain())] = import.version();
     facts.producer = model.producer_name();
     if (!model.producer_version().empty())
         facts.producer += ' ' + model.producer_version();
@@ -134,7 +134,7 @@ OnnxFacts onnxFacts(const graph::Graph &graph)
     for (const auto &input : model.graph().input())
         if (!held.contains(input.name()))
             facts.inputs.push_back(onnx::valueOf(input));
-        else if (facts.irVersion >= 4) // before, all are listed among the inputs
+        else if (facts.formatVersion >= 4) // before, all are listed among the inputs
             facts.replaceable.push_back(input.name());
     for (const auto &output : model.graph().output())
         facts.outputs.push_back(onnx::valueOf(output));

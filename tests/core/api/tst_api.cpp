@@ -162,6 +162,11 @@ private Q_SLOTS:
         QVERIFY(api::policyText(policy).error().kind == api::ErrorKind::BadCall);
         QVERIFY(!take(api::builtInLists(api::Type::Float16)).target.empty());
         QVERIFY(!api::builtInLists(api::Type::Float32).ok());
+        const auto hasConvolution = [](const char *format, const char *name) {
+            return std::ranges::count(take(api::builtInLists(api::Type::Float16, format)).target, name) == 1;
+        };
+        QVERIFY(hasConvolution("onnx", "Conv") && hasConvolution("mxnet", "Convolution"));
+        QVERIFY(!api::builtInLists(api::Type::Float16, "no-format").ok());
     }
 
     void noFileOfTheSourceIsWrittenOver()

@@ -40,7 +40,7 @@ Result<infer::TypedModel> typedOf(const graph::Model &model, const Shapes &input
 {
     Shapes known = inputs;
     for (const tensor::Array &array : model.parameters)
-        known.emplace(dialect::defaultDialect().variableOf(array.name), array.shape);
+        known.emplace(dialect::dialectNamed("mxnet")->variableOf(array.name), array.shape);
     infer::TypedModel typed{model, {}, {}};
     HALFTONE_TRY(typed.shapes, infer::inferShapes(model.graph, known));
     std::vector<policy::Warning> warnings;

@@ -30,8 +30,8 @@ Result<void> readParams(const MalformedCase &one)
 
 Result<void> readModel(const MalformedCase &one)
 {
-    HALFTONE_TRY(const io::Format format, io::sniff(*one.bytes));
-    return format == io::Format::Params ? readParams(one) : readSymbol(one);
+    HALFTONE_CHECK(io::sniff(*one.bytes));
+    return io::isParamsFile(*one.bytes) ? readParams(one) : readSymbol(one);
 }
 
 double secondsFor(const std::function<void()> &work)

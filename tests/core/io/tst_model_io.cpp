@@ -125,7 +125,7 @@ private Q_SLOTS:
         QCOMPARE(loaded.error().message(),
                  kParams
                      + ": parameters without a graph, expected a model: "
-                       "NAME-symbol.json or NAME.onnx");
+                       "MODEL.onnx, NAME-symbol.json");
     }
 
     void mismatchesAreNotedInBothDirections()
@@ -278,7 +278,7 @@ private Q_SLOTS:
     {
         fs::copy_file(kParams, path("net-0000.params"));
         const io::LoadedModel source = io::loadModel(path("net-symbol.json")).value();
-        const auto claimed = io::ModelOutput::claim(path("out"));
+        const auto claimed = io::ModelOutput::claim(path("out"), *io::formatNamed("mxnet"));
         QVERIFY(claimed.ok());
         const auto refused = io::saveModel(source.model, path("out"), source);
         QVERIFY(!refused.ok());
@@ -292,7 +292,7 @@ private Q_SLOTS:
     {
         for (const std::string &prefix :
              {std::string(), std::string("/"), path("x") + "/../", path("."), path("..")}) {
-            const auto claimed = io::ModelOutput::claim(prefix);
+            const auto claimed = io::ModelOutput::claim(prefix, *io::formatNamed("mxnet"));
             QVERIFY2(!claimed.ok(), prefix.c_str());
             QCOMPARE(claimed.error().code, Errc::BadCall);
         }

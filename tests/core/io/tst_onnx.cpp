@@ -179,8 +179,8 @@ private Q_SLOTS:
         QVERIFY(nodeNamed(graph, "c") != nullptr); // has no name of its own: that of its value
         QCOMPARE(dialect::of(graph).entryName(graph, graph.heads()[0]), std::string("y"));
         QCOMPARE(loaded.value().model.parameters.size(), std::size_t{14});
-        QCOMPARE(loaded.value().onnx->functions, std::vector<std::string>{"fn.Twice"});
-        QCOMPARE(loaded.value().onnx->metadata.size(), std::size_t{2});
+        QCOMPARE(loaded.value().facts->functions, std::vector<std::string>{"fn.Twice"});
+        QCOMPARE(loaded.value().facts->metadata.size(), std::size_t{2});
     }
 
     void aBodyReadsTheGraphAroundItThroughFurtherInputsOfItsNode()
@@ -505,7 +505,7 @@ private Q_SLOTS:
         const auto bytes = loaded.value().model.parameters.at(0).values.bytes();
         QCOMPARE(std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()),
                  std::string("12345678"));
-        QCOMPARE(loaded.value().onnx->externalFiles, std::vector<std::string>{"w.bin"});
+        QCOMPARE(loaded.value().facts->externalFiles, std::vector<std::string>{"w.bin"});
 
         fs::remove(path("w.bin"));
         fs::create_symlink("/etc/passwd", path("w.bin"));

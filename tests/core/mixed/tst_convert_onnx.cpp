@@ -141,7 +141,7 @@ void TestConvertOnnx::inputsWithValuesKeepTheirTypes()
     QVERIFY(io::saveModel(made.model, path, source).ok());
     const auto again = io::loadModel(path);
     QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
-    QCOMPARE(again.value().onnx->replaceable, source.onnx->replaceable);
+    QCOMPARE(again.value().facts->replaceable, source.facts->replaceable);
 }
 
 /// M-bounds

@@ -1,3 +1,4 @@
+#include "core/base/atomic_file.h"
 #include "core/dialect/registry.h"
 #include "core/infer/infer_types.h"
 #include "core/mixed/convert_model.h"
@@ -6,7 +7,9 @@
 #include "core/rewrite/rewrite.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/toy_dialect.h"
+#include "tests/support/toy_format.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace halftone;
@@ -97,7 +100,7 @@ private Q_SLOTS:
     void everyPassKeepsTheDialect()
     {
         QFETCH(bool, isToy);
-        const dialect::Dialect &dialect = isToy ? test::toyDialect() : dialect::defaultDialect();
+        const dialect::Dialect &dialect = isToy ? test::toyDialect() : *dialect::dialectNamed("mxnet");
         const graph::Model model = modelOf(dialect);
         for (const rewrite::RewritePass &pass : rewrite::rewritePasses()) {
             const auto rewritten = pass.run(model, {});
@@ -176,6 +179,42 @@ private Q_SLOTS:
         QCOMPARE(test::linesOf(stripped.value().model.graph),
                  (std::vector<std::string>{"Toy.Input x()", "Toy.Input w()", "Toy.Dense one(x, w)",
                                            "Toy.Add add(one, one)", "Toy.Exp exp(add)", "-> exp"}));
+    }
+
+    void itsFilesAreReadConvertedAndWritten()
+    {
+        io::addFormat(test::toyFormat());
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("net.toy").toStdString();
+        QVERIFY(writeWhole(path,
+                           "toy 1\nToy.Input x\nToy.Input w\nToy.Dense one x w units=4\nToy.Exp exp one\n"
+                           "out exp\narray p/w float32 4,1 0000803f000000400000404000008040\n")
+                    .ok());
+        const auto loaded = io::loadModel(path);
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        const graph::Model &source = loaded.value().model;
+        QCOMPARE(io::formatOf(source.graph), &test::toyFormat());
+        QCOMPARE(source.parameters[0].shape, (tensor::Shape{4, 1}));
+
+        policy::Policy policy = toyPolicy();
+        policy.castParams = true;
+        const auto made = mixed::convertModel(source, policy, false);
+        QVERIFY(made.ok());
+        const auto written
+            = io::saveModel(made.value().model, folder.filePath("out").toStdString(), loaded.value());
+        QVERIFY2(written.ok(), written.ok() ? "" : written.error().message().c_str());
+        QCOMPARE(written.value(), std::vector{folder.filePath("out.toy").toStdString()});
+        const auto again = io::loadModel(written.value()[0]);
+        QCOMPARE(test::linesOf(again.value().model.graph), test::linesOf(made.value().model.graph));
+        QCOMPARE(again.value().model.parameters[0].values.dtype(), DType::F16);
+
+        QVERIFY(!io::saveModel(source, path, loaded.value()).ok()); // never over the source
+        for (const io::ModelFormat *const format : io::formats()) {
+            const auto output = io::ModelOutput::claim(folder.filePath("other").toStdString(), *format);
+            const auto refused = io::saveModel(source, output.value(), loaded.value());
+            QCOMPARE(refused.ok(), format == &test::toyFormat());
+            QVERIFY(refused.ok() || refused.error().code == Errc::Unsupported);
+        }
     }
 
     void anUnknownOperatorIsToldInItsWords()

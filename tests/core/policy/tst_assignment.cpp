@@ -49,7 +49,7 @@ NodeId addFused(Graph &graph, const char *op, const char *name, Graph body)
 Rules rulesOf(const Policy &policy)
 {
     std::vector<Warning> warnings;
-    auto rules = resolve(policy, halftone::dialect::defaultDialect(), warnings);
+    auto rules = resolve(policy, *halftone::dialect::dialectNamed("mxnet"), warnings);
     if (!rules.ok())
         qFatal("%s", rules.error().message().c_str());
     return std::move(rules).value();
@@ -225,8 +225,8 @@ private Q_SLOTS:
                 continue;
             ++seen;
             std::vector<Warning> warnings;
-            const auto rules
-                = resolve(policyOf(one.facts["settings"]), halftone::dialect::defaultDialect(), warnings);
+            const auto rules = resolve(policyOf(one.facts["settings"]),
+                                       *halftone::dialect::dialectNamed("mxnet"), warnings);
             QVERIFY2(!rules.ok(), one.name.c_str());
             QVERIFY2(rules.error().message().find(expected.at(one.name)) != std::string::npos,
                      rules.error().message().c_str());
@@ -239,7 +239,8 @@ private Q_SLOTS:
         const Json facts
             = readJson(std::filesystem::path(HALFTONE_TEST_DATA) / "amp/error_widest_op_moved/case.json");
         std::vector<Warning> warnings;
-        QVERIFY(resolve(policyOf(facts["settings"]), halftone::dialect::defaultDialect(), warnings).ok());
+        QVERIFY(
+            resolve(policyOf(facts["settings"]), *halftone::dialect::dialectNamed("mxnet"), warnings).ok());
     }
 
     void eachRuleSaysWhatDecided()

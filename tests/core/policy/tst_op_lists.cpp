@@ -24,7 +24,8 @@ private Q_SLOTS:
             std::vector<std::jthread> threads;
             for (auto &slot : seen)
                 threads.emplace_back([&slot] {
-                    slot = builtInLists(halftone::dialect::defaultDialect(), DType::BF16, "master").value();
+                    slot = builtInLists(*halftone::dialect::dialectNamed("mxnet"), DType::BF16, "master")
+                               .value();
                 });
         }
         QCOMPARE(std::ranges::count(seen, seen.front()), 8);
@@ -35,7 +36,7 @@ private Q_SLOTS:
     void versionsDifferWhereMxnetChangedThem()
     {
         const auto lists = [](DType type, const char *version) -> const OpLists & {
-            return *builtInLists(halftone::dialect::defaultDialect(), type, version).value();
+            return *builtInLists(*halftone::dialect::dialectNamed("mxnet"), type, version).value();
         };
         const OpLists &beta = lists(DType::F16, "2.0.0b1");
         const OpLists &master = lists(DType::F16, "master");
@@ -79,7 +80,7 @@ private Q_SLOTS:
         QFETCH(int, type);
         QFETCH(std::string, version);
         const auto result
-            = builtInLists(halftone::dialect::defaultDialect(), static_cast<DType>(type), version);
+            = builtInLists(*halftone::dialect::dialectNamed("mxnet"), static_cast<DType>(type), version);
         QVERIFY(result.ok());
         const OpLists &lists = *result.value();
         const auto size = [](const auto &list) { return static_cast<int>(list.size()); };
@@ -93,7 +94,7 @@ private Q_SLOTS:
     void heldNamesAreTextNotMeaning()
     {
         const OpLists &lists
-            = *builtInLists(halftone::dialect::defaultDialect(), DType::F16, "1.9.1").value();
+            = *builtInLists(*halftone::dialect::dialectNamed("mxnet"), DType::F16, "1.9.1").value();
         QVERIFY(lists.holds(List::Neutral, "_add"));
         QVERIFY(!lists.holds(List::Neutral, "elemwise_add"));
         QVERIFY(lists.holds(List::Conditional, "LeakyReLU"));
@@ -105,8 +106,8 @@ private Q_SLOTS:
     void contradictionsAreThoseOfTheFile()
     {
         std::vector<std::string> texts;
-        for (const Contradiction &one :
-             contradictions(*builtInLists(halftone::dialect::defaultDialect(), DType::F16, "1.9.1").value()))
+        for (const Contradiction &one : contradictions(
+                 *builtInLists(*halftone::dialect::dialectNamed("mxnet"), DType::F16, "1.9.1").value()))
             texts.push_back(one.entry + ' ' + std::string(nameOf(one.list)) + ", " + one.op + ' '
                             + std::string(nameOf(one.opList)));
         const std::vector<std::string> expected{
@@ -117,22 +118,23 @@ private Q_SLOTS:
             "_sparse_sinh fp16_fp32_ops, sinh fp32_ops",
         };
         QVERIFY(std::ranges::is_permutation(texts, expected));
-        QVERIFY(
-            contradictions(*builtInLists(halftone::dialect::defaultDialect(), DType::F16, "master").value())
-                .empty());
-        QCOMPARE(
-            contradictions(*builtInLists(halftone::dialect::defaultDialect(), DType::BF16, "1.9.1").value())
-                .size(),
-            std::size_t{11});
+        QVERIFY(contradictions(
+                    *builtInLists(*halftone::dialect::dialectNamed("mxnet"), DType::F16, "master").value())
+                    .empty());
+        QCOMPARE(contradictions(
+                     *builtInLists(*halftone::dialect::dialectNamed("mxnet"), DType::BF16, "1.9.1").value())
+                     .size(),
+                 std::size_t{11});
     }
 
     void unknownListsAreRefused()
     {
-        QCOMPARE(builtInLists(halftone::dialect::defaultDialect(), DType::F32, "1.9.1").error().message(),
-                 std::string("target_dtype: float32, expected float16 or bfloat16"));
-        QCOMPARE(builtInLists(halftone::dialect::defaultDialect(), DType::F16, "").error().message(),
+        QCOMPARE(
+            builtInLists(*halftone::dialect::dialectNamed("mxnet"), DType::F32, "1.9.1").error().message(),
+            std::string("target_dtype: float32, expected float16 or bfloat16"));
+        QCOMPARE(builtInLists(*halftone::dialect::dialectNamed("mxnet"), DType::F16, "").error().message(),
                  std::string("lists: \"\", expected 1.9.1, 2.0.0b1 or master"));
-        QCOMPARE(halftone::dialect::defaultDialect().listVersions().front(), std::string_view("1.9.1"));
+        QCOMPARE(halftone::dialect::dialectNamed("mxnet")->listVersions().front(), std::string_view("1.9.1"));
     }
 };
 

@@ -18,7 +18,7 @@ namespace {
 std::string told(const Policy &policy)
 {
     std::vector<Warning> warnings;
-    const auto rules = resolve(policy, halftone::dialect::defaultDialect(), warnings);
+    const auto rules = resolve(policy, *halftone::dialect::dialectNamed("mxnet"), warnings);
     if (!rules.ok())
         return rules.error().message();
     std::string text;
@@ -30,7 +30,7 @@ std::string told(const Policy &policy)
 Rules resolved(const Policy &policy)
 {
     std::vector<Warning> warnings;
-    auto rules = resolve(policy, halftone::dialect::defaultDialect(), warnings);
+    auto rules = resolve(policy, *halftone::dialect::dialectNamed("mxnet"), warnings);
     if (!rules.ok())
         qFatal("%s", rules.error().message().c_str());
     return std::move(rules).value();

@@ -116,7 +116,7 @@ Result<std::unique_ptr<kernels::LatencyPlan>> planOf(const graph::Model &bare, c
     HALFTONE_TRY(const graph::Model model, interpret::withRandomParameters(bare, {{"data", data}}, 1));
     std::unordered_map<std::string, tensor::Shape> known{{"data", data}};
     for (const tensor::Array &array : model.parameters)
-        known.emplace(dialect::defaultDialect().variableOf(array.name), array.shape);
+        known.emplace(dialect::dialectNamed("mxnet")->variableOf(array.name), array.shape);
     HALFTONE_TRY(const infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
     const std::vector<tensor::DType> variables(model.graph.nodeCount(), tensor::DType::F32);
     HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(model.graph, variables));

@@ -185,7 +185,7 @@ private Q_SLOTS:
             const int faulty = std::uniform_int_distribution(0, layers - 1)(random);
             const float size = std::uniform_real_distribution(0.1F, 1.0F)(random);
             for (tensor::Array &array : converted.model.parameters) {
-                if (dialect::defaultDialect().variableOf(array.name)
+                if (dialect::dialectNamed("mxnet")->variableOf(array.name)
                     != "fc" + std::to_string(faulty) + "_weight")
                     continue;
                 std::vector<float> values = array.values.values<float>();

@@ -14,7 +14,7 @@ namespace {
 std::vector<float> valuesOf(const graph::Model &model, std::string_view name)
 {
     for (const tensor::Array &array : model.parameters) {
-        if (dialect::defaultDialect().variableOf(array.name) == name)
+        if (dialect::dialectNamed("mxnet")->variableOf(array.name) == name)
             return array.values.values<float>();
     }
     return {};

@@ -101,7 +101,7 @@ std::map<std::string, double> rangeTexts(const graph::Graph &graph)
 const tensor::Array &arrayOf(const graph::Model &model, const std::string &name)
 {
     const auto found = std::ranges::find(model.parameters, name, [](const tensor::Array &a) {
-        return dialect::defaultDialect().variableOf(a.name);
+        return dialect::dialectNamed("mxnet")->variableOf(a.name);
     });
     if (found == model.parameters.end())
         qFatal("no parameter %s", name.c_str());
@@ -183,7 +183,7 @@ private Q_SLOTS:
             std::size_t codes = 0;
             for (const tensor::Array &want : wanted.parameters) {
                 const tensor::Array &got
-                    = arrayOf(made.model, std::string(dialect::defaultDialect().variableOf(want.name)));
+                    = arrayOf(made.model, std::string(dialect::dialectNamed("mxnet")->variableOf(want.name)));
                 QVERIFY2(got.values.dtype() == want.values.dtype(), want.name.c_str());
                 QVERIFY2(got.shape == want.shape, want.name.c_str());
                 QVERIFY2(std::ranges::equal(got.values.bytes(), want.values.bytes()), want.name.c_str());

@@ -380,7 +380,7 @@ std::string storedArraysHaveTheTypesOfTheirVariables(const Outcome &o)
 {
     std::map<std::string_view, DType> stored;
     for (const tensor::Array &array : o.converted.model.parameters)
-        stored[dialect::defaultDialect().variableOf(array.name)] = array.values.dtype();
+        stored[dialect::dialectNamed("mxnet")->variableOf(array.name)] = array.values.dtype();
     return firstOfNodes(o.result(), [&](NodeId id, const NodeDef &node) {
         const auto array = stored.find(node.name);
         if (!node.isVariable() || array == stored.end() || array->second == typeAfter(o, {id, 0, 0}))
@@ -497,7 +497,7 @@ std::vector<bool> parametersOf(const TypedCase &given)
     if (given.policy.dataNames)
         data.insert(given.policy.dataNames->begin(), given.policy.dataNames->end());
     for (const tensor::Array &array : given.model.parameters)
-        stored.insert(dialect::defaultDialect().variableOf(array.name));
+        stored.insert(dialect::dialectNamed("mxnet")->variableOf(array.name));
     std::vector<bool> result(given.model.graph.nodeCount());
     for (NodeId id = 0; id < result.size(); ++id) {
         const std::string_view name = given.model.graph.node(id).name;
@@ -525,7 +525,7 @@ DType typeOfVariable(const TypedCase &given, NodeId variable)
     if (const auto said = given.policy.inputDtypes.find(node.name); said != given.policy.inputDtypes.end())
         return said->second;
     for (const tensor::Array &array : given.model.parameters) {
-        if (dialect::defaultDialect().variableOf(array.name) == node.name)
+        if (dialect::dialectNamed("mxnet")->variableOf(array.name) == node.name)
             return array.values.dtype();
     }
     static const std::map<std::string, DType> kCodes{{"0", DType::F32}, {"1", DType::F64},

@@ -354,7 +354,7 @@ private Q_SLOTS:
 
     void aConditionThatCannotBeIsSaid()
     {
-        ConditionsDialog dialog(dialect::defaultDialect(), "Activation",
+        ConditionsDialog dialog(*dialect::dialectNamed("mxnet"), "Activation",
                                 {{"Activation", "act_type", {"relo"}}}, {});
         bool isSaid = false;
         for (const QLabel *label : dialog.findChildren<QLabel *>())
@@ -391,7 +391,7 @@ private Q_SLOTS:
     void anAttributeThatIsNoneOfTheOperatorsIsKeptAndTold()
     {
         const ConditionsDialog::Rules rules{{"Activation", "actype", {"relu"}}};
-        ConditionsDialog dialog(dialect::defaultDialect(), "Activation", rules, {});
+        ConditionsDialog dialog(*dialect::dialectNamed("mxnet"), "Activation", rules, {});
         QCOMPARE(dialog.rules(), rules);
         bool isSaid = false;
         for (const QLabel *label : dialog.findChildren<QLabel *>())
@@ -401,7 +401,7 @@ private Q_SLOTS:
 
     void tabGoesThroughTheConditionsFromTheirFirst()
     {
-        ConditionsDialog dialog(dialect::defaultDialect(), "Activation",
+        ConditionsDialog dialog(*dialect::dialectNamed("mxnet"), "Activation",
                                 {{"Activation", "act_type", {"relu"}}, {"Activation", "act_type", {"tanh"}}},
                                 {});
         dialog.show();
@@ -466,7 +466,7 @@ private Q_SLOTS:
 
     void conditionsThatWereNeverThereCannotBeRemoved()
     {
-        ConditionsDialog dialog(dialect::defaultDialect(), "Activation", {}, {});
+        ConditionsDialog dialog(*dialect::dialectNamed("mxnet"), "Activation", {}, {});
         for (const QPushButton *button : dialog.findChildren<QPushButton *>()) {
             QVERIFY(!button->text().contains(QStringLiteral("Remove Conditions")));
             QVERIFY(!button->isEnabled() || !button->text().contains(QStringLiteral("Apply")));

@@ -1,7 +1,8 @@
-#include "app/cli/info_onnx.h"
+#include "app/cli/described_info.h"
 
 #include "core/base/text.h"
 #include "core/dialect/calls.h"
+#include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/patterns/unit.h"
 #include "core/report/json_values.h"
@@ -18,8 +19,8 @@ struct Counts
     std::size_t bodyNodes = 0;
     std::map<std::string, std::size_t> operators;
     std::set<std::string> unknown;
-    bool hasQdq = false;
-    bool hasQoperators = false;
+    bool hasPairs = false; ///< around operators that are to be computed with codes
+    bool hasCodedOperators = false;
 };
 
 void count(const graph::Graph &graph, bool isBody, Counts &counts)
@@ -33,19 +34,20 @@ void count(const graph::Graph &graph, bool isBody, Counts &counts)
         const bool isFunction = dialect::isCall(graph, id);
         if (dialect::of(graph).findOp(node.op) == nullptr && !isFunction)
             counts.unknown.insert(node.op);
-        counts.hasQdq = counts.hasQdq || node.op.ends_with("uantizeLinear");
-        counts.hasQoperators = counts.hasQoperators || node.op.find("QLinear") != std::string::npos
-            || node.op.ends_with("Integer");
+        const dialect::CodedPairs *const pairs = dialect::codedPairsOf(dialect::of(graph));
+        counts.hasPairs = counts.hasPairs || (pairs != nullptr && pairs->isLikePairNode(node));
+        counts.hasCodedOperators
+            = counts.hasCodedOperators || (pairs != nullptr && pairs->computesCodes(node));
         for (const auto &body : node.subgraphs)
             if (!isFunction) // the file holds it once, apart from its graphs
                 count(*body, true, counts);
     }
 }
 
-Json valuesJson(const std::vector<io::OnnxFacts::Value> &values)
+Json valuesJson(const std::vector<io::FileFacts::Value> &values)
 {
     Json rows = Json::array();
-    for (const io::OnnxFacts::Value &value : values) {
+    for (const io::FileFacts::Value &value : values) {
         Json shape = nullptr;
         if (value.shape) {
             shape = Json::array();
@@ -80,6 +82,12 @@ Json computedShapes(const graph::Graph &graph, const infer::ShapeMap &shapes)
 
 } // namespace
 
+std::string_view infoNameOf(const graph::Graph &graph)
+{
+    const io::ModelFormat *const format = io::formatOf(graph);
+    return format != nullptr ? format->infoName : dialect::of(graph).name();
+}
+
 Json unitsJson(const graph::Model &model)
 {
     std::map<std::string, std::size_t> counts;
@@ -92,18 +100,18 @@ Json unitsJson(const graph::Model &model)
     return units;
 }
 
-Json onnxInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json params, Json inBodies,
-              Json notes)
+Json describedInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json params, Json inBodies,
+                   Json notes)
 {
-    const io::OnnxFacts &facts = *loaded.onnx;
+    const io::FileFacts &facts = *loaded.facts;
     Counts counts;
     count(loaded.model.graph, false, counts);
     Json metadata = Json::object();
     for (const auto &[key, value] : facts.metadata)
         metadata[key] = value;
-    return {{"format", "onnx"},
-            {"ir_version", facts.irVersion},
-            {"opset", facts.opsets},
+    return {{"format", infoNameOf(loaded.model.graph)},
+            {"ir_version", facts.formatVersion},
+            {"opset", facts.operatorSets},
             {"producer", facts.producer},
             {"metadata", std::move(metadata)},
             {"functions", facts.functions},
@@ -118,7 +126,7 @@ Json onnxInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json
             {"params", std::move(params)},
             {"subgraph_params", std::move(inBodies)},
             {"external_data", {{"file", facts.externalFiles}, {"bytes", facts.externalBytes}}},
-            {"quantized", {{"qdq", counts.hasQdq}, {"qoperator", counts.hasQoperators}}},
+            {"quantized", {{"qdq", counts.hasPairs}, {"qoperator", counts.hasCodedOperators}}},
             {"notes", std::move(notes)}};
 }
 

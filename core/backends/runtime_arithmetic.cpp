@@ -1,7 +1,6 @@
-#include "core/backends/mxnet_arithmetic.h"
+#include "core/backends/runtime_arithmetic.h"
 
 #include "core/dialect/arithmetic.h"
-#include "core/dialect/registry.h"
 #include "core/tensor/bfloat16.h"
 
 #include <algorithm>
@@ -39,7 +38,7 @@ public:
     {
     }
 
-    std::string name() const override { return m_wide->name() + ", cut as MXNet does"; }
+    std::string name() const override { return m_wide->name() + ", cut to bfloat16"; }
     void setStop(std::stop_token stop) override { m_wide->setStop(std::move(stop)); }
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
@@ -84,7 +83,7 @@ bool cutsBfloat16(const dialect::Arithmetic &arithmetic, const Operation &operat
         && arithmetic.bfloat16Way(operation.op) == dialect::Bfloat16Way::Cuts;
 }
 
-/// With float32 in place of bfloat16; a constant operand is bfloat16 in MXNet, too.
+/// With float32 in place of bfloat16; a constant operand is bfloat16, too.
 Operation widened(Operation operation)
 {
     for (auto *const descs : {&operation.inputs, &operation.outputs}) {
@@ -100,7 +99,7 @@ Operation widened(Operation operation)
     return operation;
 }
 
-/// The sum with the codes that MXNet's has; nothing where that is no other.
+/// The sum with the codes that the runtime's has; nothing where they are the same.
 std::optional<ops::FusedProduct> cutSum(const dialect::Arithmetic &arithmetic, const ops::FusedProduct &fused,
                                         const Operation &operation)
 {
@@ -117,10 +116,10 @@ std::optional<ops::FusedProduct> cutSum(const dialect::Arithmetic &arithmetic, c
     return cut;
 }
 
-class MxnetArithmetic final : public kernels::Backend
+class RuntimeArithmetic final : public kernels::Backend
 {
 public:
-    MxnetArithmetic(const dialect::Arithmetic &arithmetic, kernels::BackendChain inner)
+    RuntimeArithmetic(const dialect::Arithmetic &arithmetic, kernels::BackendChain inner)
         : m_arithmetic(arithmetic)
         , m_inner(std::move(inner))
     {
@@ -146,7 +145,7 @@ public:
     }
 
 private:
-    static Error leaveIt() { return unsupported({}, "MXNet computes what the operator says"); }
+    static Error leaveIt() { return unsupported({}, "the runtime computes what the operator says"); }
 
     Result<std::unique_ptr<Kernel>> prepareInner(const Operation &operation) const
     {
@@ -166,10 +165,10 @@ private:
 
 } // namespace
 
-std::shared_ptr<const kernels::Backend> mxnetArithmetic(kernels::BackendChain inner)
+std::shared_ptr<const kernels::Backend> runtimeArithmetic(const dialect::Arithmetic &arithmetic,
+                                                          kernels::BackendChain inner)
 {
-    return std::make_shared<const MxnetArithmetic>(*dialect::dialectNamed("mxnet")->arithmetic(),
-                                                   std::move(inner));
+    return std::make_shared<const RuntimeArithmetic>(arithmetic, std::move(inner));
 }
 
 } // namespace halftone::backends

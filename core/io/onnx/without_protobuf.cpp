@@ -1,6 +1,6 @@
 #include "core/io/onnx/onnx_file.h"
 
-/// In the place of core/io/onnx where protobuf or ONNX's schema is not there.
+/// In place of the other sources of this folder but onnx_format.cpp if protobuf or ONNX's schema is missing.
 namespace halftone::io {
 
 Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &)
@@ -13,7 +13,7 @@ Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &, std::span
     return unsupported({}, "an ONNX model, which this build cannot write");
 }
 
-OnnxFacts onnxFacts(const graph::Graph &)
+FileFacts onnxFacts(const graph::Graph &)
 {
     return {};
 }

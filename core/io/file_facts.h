@@ -10,8 +10,8 @@
 
 namespace halftone::io {
 
-/// What an ONNX file says of itself.
-struct OnnxFacts
+/// What a model file says of itself. Formats fill in what their files have.
+struct FileFacts
 {
     /// An input or output.
     struct Value
@@ -21,8 +21,8 @@ struct OnnxFacts
         std::string dtype;
     };
 
-    std::int64_t irVersion = 0;
-    std::map<std::string, std::int64_t> opsets; ///< by domain; "ai.onnx" has its name
+    std::int64_t formatVersion = 0; ///< of the file's structure: ONNX's IR version
+    std::map<std::string, std::int64_t> operatorSets; ///< versions by domain; ONNX's main one is "ai.onnx"
     std::string producer;
     std::vector<std::pair<std::string, std::string>> metadata;
     std::vector<std::string> functions;
@@ -30,7 +30,7 @@ struct OnnxFacts
     std::vector<std::string>
         replaceable; ///< initializers in whose place a caller may feed other values: inputs of IR 4 or newer
     std::vector<Value> outputs;
-    std::vector<std::string> externalFiles;
+    std::vector<std::string> externalFiles; ///< with values of the model
     std::size_t externalBytes = 0;
 };
 
