@@ -215,6 +215,13 @@ bool hasQuantizedForms(const dialect::Dialect &dialect)
     return dialect.quantizedForms() != nullptr;
 }
 
+/// Where weights have one scale by default.
+std::string granularityExceptions()
+{
+    const std::string titles = titlesWith(hasQuantizedForms);
+    return titles.empty() ? std::string() : "; " + titles + "'s fully connected layers: tensor";
+}
+
 std::string formsHelp()
 {
     const std::string inPairs
@@ -257,8 +264,7 @@ void addQuantize(Parser &app, Action &chosen)
            "Operators to quantize: smart (convolutions, fully connected layers and operators between two of "
            "these) or full (every supported operator) (default: smart)");
     choice("--granularity", options->granularity, {"tensor", "channel"},
-           "Scales of weights: per tensor or channel (default: channel; " + titlesWith(hasQuantizedForms)
-               + "'s fully connected layers: tensor)");
+           "Scales of weights: per tensor or channel (default: channel" + granularityExceptions() + ')');
     choice("--levels", options->levels, {"mxnet", "neutral"},
            onlyWith(hasQuantizedForms)
                + "code of the largest value: mxnet (127.5 and 255.5) or neutral (127 and 255) "

@@ -150,7 +150,10 @@ public:
         return std::make_shared<const NodeDef>(
             NodeDef{"Toy.Cast", std::move(called), {{"to", std::string(tensor::nameOf(type))}}, {}});
     }
-    NodeDefPtr makeMultiCast(std::string, std::size_t) const override { return nullptr; } // mode mxnet only
+    NodeDefPtr makeMultiCast(std::string, std::size_t) const override
+    {
+        return nullptr;
+    } // for conversion node for node only
     NodeDefPtr makeCopy(std::string called) const override
     {
         return std::make_shared<const NodeDef>(NodeDef{"Toy.Copy", std::move(called), {}, {}});
