@@ -261,18 +261,19 @@ def tight_memory(setting):
     with setting.folder() as name:
         commands = [
             ["info", model],
-            ["convert", model, "--target", "float16", "--cast-params", "--out", pathlib.Path(name) / "c"],
+            ["convert", model, "--target", "float16", "--cast-params", "--out", pathlib.Path(name) / "c{size}"],
             ["run", model, "--inputs", data, *one],
             ["run", work / "tiny-symbol.json", "--inputs", work / "tiny.npz", "--backend", "reference", "--batch", 1],
             ["calibrate", model, "--inputs", data, "--method", "entropy", "--batch", 1, *one],
             ["compare", model, "--target", "float16", "--inputs", data, *one],
-            ["quantize", model, "--inputs", data, *one, "--out", pathlib.Path(name) / "q"],
+            ["quantize", model, "--inputs", data, *one, "--out", pathlib.Path(name) / "q{size}"],
             ["profile", model, "--shape", "data=1,3,64,64", "--repeats", 1],
         ]
         tried = [(size, command) for size in sizes for command in commands
                  if calls.call([setting.cli, "--version"], address_space=size).code == 0]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            ended = pool.map(lambda one: calls.call([setting.cli, *one[1]], 60, one[0]), tried)
+            # Each size has its own output: with two calls at once, the one before may still be writing.
+            ended = pool.map(lambda one: calls.call([setting.cli, *(str(word).format(size=one[0]) for word in one[1])], 60, one[0]), tried)
             faults = [f"{size} MiB, {command[0]}: {outcome}" for (size, command), outcome in zip(tried, ended)
                       if not outcome.told() or outcome.code not in (0, 3)]
     return len(tried), faults
