@@ -196,6 +196,8 @@ void narrow(const Real *values, std::size_t count, DType type, std::byte *elemen
 
 void convert(DType from, const std::byte *elements, std::size_t count, DType to, std::byte *out)
 {
+    if (count == 0) // arrays of nothing may lie nowhere, which memcpy does not allow
+        return;
     if (from == to) {
         std::memcpy(out, elements, count * tensor::sizeOf(from));
         return;
