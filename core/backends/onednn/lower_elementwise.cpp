@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace halftone::backends::onednn {
 using dnnl::prop_kind;
@@ -164,6 +165,10 @@ Result<void> lowerJoin(Emitter &emitter, const plan::PlanNode &node, const ops::
 {
     if (join.kind != ops::Join::Kind::Sum)
         return unsupported("plan", "oneDNN lacks " + node.opName + " of many tensors");
+    // Of more, oneDNN has its reference kernel only, which needs long to be made and has no arguments for thousands.
+    constexpr std::size_t kMostSummands = 16;
+    if (node.inputs.size() > kMostSummands)
+        return unsupported("plan", "a sum of more than " + std::to_string(kMostSummands) + " tensors");
     for (const plan::ValueId input : node.inputs)
         if (emitter.desc(input).shape != emitter.desc(node.outputs[0]).shape)
             return unsupported("plan", "a sum of many tensors that stretch");

@@ -389,6 +389,7 @@ void OneDnnBackendTest::operatorsOfOnnxAreThoseOfTheDefinition_data()
     };
     using ops::Join;
     row("sum of three", Join{Join::Kind::Sum, 3, true}, {{2, 5}, {2, 5}, {2, 5}}, {2, 5});
+    row("sum of eight", Join{Join::Kind::Sum, 8, true}, std::vector<Shape>(8, Shape{3, 4}), {3, 4});
     row("sum of one", Join{Join::Kind::Sum, 1, true}, {{2, 3, 4, 4}}, {2, 3, 4, 4});
     row("maximum", ops::Binary{ops::BinaryKind::Maximum, true}, {{2, 3, 4}, {3, 1}}, {2, 3, 4});
     row("minimum", ops::Binary{ops::BinaryKind::Minimum, true}, {{4}, {2, 3, 1}}, {2, 3, 4});
@@ -470,6 +471,9 @@ void OneDnnBackendTest::whatOneDnnLacksIsRefusedWithAReason()
     QVERIFY(!kernel.ok());
     QCOMPARE(kernel.error().code, Errc::Unsupported);
     QVERIFY(!kernel.error().found.empty());
+    const std::vector<Tensor> summands(100'000, inputs[0]);
+    const ops::Join sum{ops::Join::Kind::Sum, static_cast<std::int64_t>(summands.size()), true};
+    QCOMPARE(m_backend->prepare(operationOf(sum, summands, {4}, DType::F32)).error().code, Errc::Unsupported);
 }
 
 void OneDnnBackendTest::aMaximumOverNaNIsNaN()

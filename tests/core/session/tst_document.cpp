@@ -54,6 +54,8 @@ private Q_SLOTS:
     void operatorsOfBodiesAreCountedByWhatTheyComputeIn()
     {
         const auto document = Document::open(std::string(HALFTONE_TEST_DATA) + "/onnx/edges.onnx");
+        if (!document.ok() && document.error().code == Errc::Unsupported)
+            QSKIP("this build was made without ONNX");
         QVERIFY(document.ok());
         const auto snapshot = derived(*document.value());
         std::map<std::string, std::size_t> byName;
