@@ -17,6 +17,7 @@
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
+#include "widgets/graphview/find_panel.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/oplists/op_lists_panel.h"
@@ -476,12 +477,23 @@ void MainWindow::dropEvent(QDropEvent *event)
     take(path);
 }
 
-/// Return presses the button that has the focus, as it does in dialogs.
+/// Closes Find, else clears the selection. Work continues: a key that dismisses a menu or a list must not stop it too.
+void MainWindow::dismiss()
+{
+    if (m_graph->findPanel()->isVisible())
+        m_graph->hideFind();
+    else
+        m_controller.selection().clear();
+}
+
+/// Return presses the button that has the focus, as it does in dialogs. Esc, where the focus widget has no use for it, dismisses.
 void MainWindow::keyPressEvent(QKeyEvent *event)
 {
     auto *const button = qobject_cast<QAbstractButton *>(focusWidget());
     if (button && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter))
         button->click();
+    else if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier)
+        dismiss();
     else
         QMainWindow::keyPressEvent(event);
 }

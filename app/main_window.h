@@ -133,6 +133,7 @@ private:
     void drawInputs();
     void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();
+    void dismiss();
     void computeAgain();
     void compareBackends(); ///< asks for the backend
     void runOnHosts();

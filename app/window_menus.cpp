@@ -260,7 +260,8 @@ void MainWindow::buildRunMenu()
         hosts->setEnabled(false);
         hosts->setToolTip(whyNot);
     }
-    m_stop = add(menu, tr("&Stop"), Qt::Key_Escape, &MainWindow::stopJobs);
+    m_stop = add(menu, tr("&Stop"), Qt::SHIFT | Qt::Key_Escape, &MainWindow::stopJobs);
+    m_stop->setToolTip(tr("Stop computing (%1)").arg(m_stop->shortcut().toString(QKeySequence::NativeText)));
     m_stop->setIcon(lineIcon(Glyph::Stop));
     m_stop->setEnabled(false);
 }

@@ -2,6 +2,7 @@
 #include "app/live_jobs.h"
 #include "app/recoverable_session.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/graphview/find_panel.h"
 
 #include <QAbstractButton>
 #include <QAction>
@@ -133,6 +134,7 @@ private Q_SLOTS:
     void lettersThatAreTypedMoveNothing();
     void layersAreSortedByTheColumnOfTheCurrentCell();
     void muchUnsavedWorkDoesNotMakeTheWindowHigher();
+    void escapeOnlyDismisses();
 
 private:
     const app::FocusMark m_mark; ///< as main() has
@@ -378,6 +380,43 @@ void TestKeyboard::muchUnsavedWorkDoesNotMakeTheWindowHigher()
     }
     for (const QString &left : app::recoverableJournals())
         app::discardJournal(left);
+}
+
+void TestKeyboard::escapeOnlyDismisses()
+{
+    MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    openQuickly(window);
+    for (const QAction *action : window.findChildren<QAction *>())
+        QVERIFY2(!action->shortcuts().contains(QKeySequence(Qt::Key_Escape)), qPrintable(action->text()));
+    auto &selection = window.controller().selection();
+    const auto node = test::nodeNamed(window.controller().snapshot()->graph(), "stem_conv");
+    QVERIFY(actionOf(window, Qt::SHIFT | Qt::Key_Escape));
+    int stopped = 0;
+    connect(&window.jobs(), &app::LiveJobs::busyChanged, this, [&] { stopped += !window.jobs().isBusy(); });
+    window.jobs().setErrorsWanted(true);
+    window.jobs().runAgain();
+    QVERIFY(window.jobs().isBusy());
+    for (QWidget *stop : tour(window, Qt::Key_Tab)) {
+        if (!stop->isVisible())
+            continue;
+        stop->setFocus(Qt::TabFocusReason);
+        selection.set(node);
+        const int before = stopped;
+        QTest::keyClick(stop, Qt::Key_Escape);
+        QVERIFY2(!selection.current(), qPrintable(faceOf(stop)));
+        QCOMPARE(stopped, before);
+    }
+    window.graphView().showFind();
+    selection.set(node);
+    QTest::keyClick(&window.lists(), Qt::Key_Escape);
+    QVERIFY(!window.graphView().findPanel()->isVisible());
+    QVERIFY(selection.current()); // one thing at a time
+    window.jobs().runAgain();
+    QVERIFY(window.jobs().isBusy());
+    QTest::keyClick(&window, Qt::Key_Escape, Qt::ShiftModifier);
+    QVERIFY(!window.jobs().isBusy());
 }
 
 HALFTONE_WINDOW_TEST(TestKeyboard)
