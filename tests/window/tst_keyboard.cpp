@@ -2,6 +2,8 @@
 #include "app/live_jobs.h"
 #include "app/recoverable_session.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/calibration/calibration_panel.h"
+#include "widgets/common/number_field.h"
 #include "widgets/graphview/find_panel.h"
 
 #include <QAbstractButton>
@@ -135,6 +137,7 @@ private Q_SLOTS:
     void layersAreSortedByTheColumnOfTheCurrentCell();
     void muchUnsavedWorkDoesNotMakeTheWindowHigher();
     void escapeOnlyDismisses();
+    void undoWorksFromANumberField();
 
 private:
     const app::FocusMark m_mark; ///< as main() has
@@ -417,6 +420,43 @@ void TestKeyboard::escapeOnlyDismisses()
     QVERIFY(window.jobs().isBusy());
     QTest::keyClick(&window, Qt::Key_Escape, Qt::ShiftModifier);
     QVERIFY(!window.jobs().isBusy());
+}
+
+void TestKeyboard::undoWorksFromANumberField()
+{
+    MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    openQuickly(window);
+    window.jobs().runAgain();
+    QVERIFY(settle(window));
+    auto *const dock = window.findChild<QDockWidget *>(QStringLiteral("calibration"));
+    dock->show();
+    dock->raise();
+    window.controller().selection().set(
+        test::nodeNamed(window.controller().snapshot()->graph(), "stem_conv"));
+    auto *const field = window.calibration().findChild<widgets::NumberField *>();
+    QVERIFY(field);
+    QTRY_VERIFY(field->isEnabled() && !field->visibleRegion().isEmpty());
+    const auto thresholds = [&window] { return window.controller().document()->policy().thresholds; };
+    const auto before = thresholds();
+    field->setFocus();
+    field->selectAll();
+    QTest::keyClicks(field, QStringLiteral("0.5"));
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier); // typing is undone first
+    QVERIFY(thresholds() == before);
+    field->selectAll();
+    QTest::keyClicks(field, QStringLiteral("0.5"));
+    QTest::keyClick(field, Qt::Key_Return);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(thresholds() != before);
+    QCOMPARE(QApplication::focusWidget(), field);
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(thresholds() == before);
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(thresholds() != before);
 }
 
 HALFTONE_WINDOW_TEST(TestKeyboard)
