@@ -15,6 +15,12 @@
 #include <QProgressDialog>
 #include <QTimer>
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
 namespace halftone::app {
 namespace {
 
@@ -47,6 +53,24 @@ bool hasInt8(const session::Snapshot &snapshot)
     return snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
 }
 
+/// Bytes of a model's parameters by their type.
+std::map<tensor::DType, std::size_t> bytesByType(const graph::Model &model)
+{
+    std::map<tensor::DType, std::size_t> bytes;
+    for (const tensor::Array &array : model.parameters)
+        bytes[array.values.dtype()] += array.values.storedBytes();
+    return bytes;
+}
+
+/// Some weights became codes in the file; otherwise the graph makes them of the real ones.
+bool storesCodes(const session::Snapshot &snapshot)
+{
+    auto before = bytesByType(snapshot.source->model);
+    auto after = bytesByType(snapshot.converted->model);
+    return after[tensor::DType::I8] > before[tensor::DType::I8]
+        || after[tensor::DType::U8] > before[tensor::DType::U8];
+}
+
 /// As the command line would have written it for a report.
 std::shared_ptr<const report::FrontFigures> frontOf(const widgets::TuneState &tune)
 {
@@ -69,13 +93,35 @@ QString proposedPrefix(const session::Snapshot &snapshot)
     return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
 }
 
+QString whatIsStored(const session::Snapshot &snapshot)
+{
+    constexpr qsizetype kMostTypes = 4;
+    if (!snapshot.converted || !snapshot.converted->model.hasParameters)
+        return {};
+    std::vector<std::pair<std::size_t, tensor::DType>> types;
+    for (const auto &[type, bytes] : bytesByType(snapshot.converted->model))
+        if (bytes > 0)
+            types.emplace_back(bytes, type);
+    std::ranges::sort(types, std::greater<>());
+    QStringList parts;
+    for (const auto &[bytes, type] : types) {
+        if (parts.size() == kMostTypes)
+            break;
+        const bool isCode = (type == tensor::DType::I8 || type == tensor::DType::U8) && storesCodes(snapshot);
+        parts << (isCode ? ExportJob::tr("%1 as %2 codes") : ExportJob::tr("%1 in %2"))
+                     .arg(widgets::bytesText(bytes), plain(std::string(tensor::nameOf(type))));
+    }
+    return parts.isEmpty() ? QString()
+                           : ExportJob::tr("Stored parameters: %1.").arg(parts.join(QStringLiteral(", ")));
+}
+
 QString whyParametersStay(const session::Snapshot &snapshot)
 {
     if (!snapshot.converted || !snapshot.source->model.hasParameters
         || !snapshot.converted->conversion.parameters.empty())
         return {};
     QStringList lines;
-    if (hasInt8(snapshot))
+    if (hasInt8(snapshot) && !storesCodes(snapshot))
         lines << ExportJob::tr("Parameters are written unchanged: the graph quantizes the weights of int8 "
                                "operators when it runs.");
     lines << ExportJob::tr("To halve the size of parameters that are only used in %1, turn on "
@@ -102,7 +148,9 @@ void ExportJob::askAndExport()
         return;
     }
     ExportDialog dialog(proposedPrefix(*snapshot), snapshot->source, m_window);
-    dialog.setNote(whyParametersStay(*snapshot));
+    QStringList notes{whatIsStored(*snapshot), whyParametersStay(*snapshot)};
+    notes.removeAll(QString());
+    dialog.setNote(notes.join(QLatin1Char(' ')));
     if (hasInt8(*snapshot))
         dialog.offerCorrection(whyNotCorrected(*snapshot, *m_jobs));
     if (dialog.exec() != QDialog::Accepted)

@@ -29,6 +29,10 @@ class LiveJobs;
 /// Folder and beginning of the names: after the model and what it becomes, "net-int8" where operators are int8.
 QString proposedPrefix(const session::Snapshot &snapshot);
 
+/// How large the parameters of the written file are in which type: "Stored parameters: 90 KiB as int8 codes, 4 KiB in float32."; "" where
+/// there are none.
+QString whatIsStored(const session::Snapshot &snapshot);
+
 /// Why a converted model's parameters are as wide as before; "" where they are not, or there are none.
 QString whyParametersStay(const session::Snapshot &snapshot);
 

@@ -1,4 +1,6 @@
+#include "app/dialogs/export_dialog.h"
 #include "app/export_job.h"
+#include "core/io/formats.h"
 #include "core/session/export.h"
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
@@ -11,6 +13,7 @@
 #include <QCheckBox>
 #include <QDialog>
 #include <QLineEdit>
+#include <QListWidget>
 
 using namespace halftone;
 using app::MainWindow;
@@ -109,9 +112,50 @@ private Q_SLOTS:
         QVERIFY(app::proposedPrefix(*controller.snapshot()).endsWith("/digits-int8"));
         const QString why = app::whyParametersStay(*controller.snapshot());
         QVERIFY2(why.contains("quantizes the weights") && why.contains("Store Parameters"), qPrintable(why));
+        QVERIFY2(!app::whatIsStored(*controller.snapshot()).contains("codes"),
+                 qPrintable(app::whatIsStored(*controller.snapshot())));
         QVERIFY(controller.apply(policy::SetCastParams{true}));
         QTRY_VERIFY(controller.snapshot()->revision == controller.document()->revision());
         QCOMPARE(app::whyParametersStay(*controller.snapshot()), QString());
+    }
+
+    /// As ONNX has it: the weights are in the file as codes, and nothing is computed of them when it runs.
+    void weightsThatAreStoredAsCodesAreSaidToBe()
+    {
+        MainWindow window;
+        const auto samples = app::samples();
+        const auto onnx = std::ranges::find_if(samples, [](const app::Sample &sample) {
+            return sample.format->title == std::string_view("ONNX");
+        });
+        if (onnx == samples.end())
+            QSKIP("this build was made without ONNX");
+        window.openSample(*onnx);
+        QVERIFY(settle(window));
+        auto &controller = window.controller();
+        QVERIFY(controller.apply(policy::MoveOperators{{"Conv"}, policy::List::Int8}));
+        QVERIFY(settleAfterEdit(window));
+        const QString stored = app::whatIsStored(*controller.snapshot());
+        QVERIFY2(stored.contains("int8 codes") && stored.contains("in float32"), qPrintable(stored));
+        QVERIFY(!app::whyParametersStay(*controller.snapshot()).contains("when it runs"));
+
+        const QTemporaryDir folder;
+        app::ExportDialog dialog(folder.filePath("x"), controller.snapshot()->source);
+        dialog.setNote(stored);
+        const auto *const files = dialog.findChild<QListWidget *>();
+        const auto boxes = dialog.findChildren<QCheckBox *>();
+        // Each file is named by its box, and comes and goes with it.
+        for (const char *what : {"Model", "Policy", "Report"}) {
+            const QString start = QString::fromUtf8(what) + ": ";
+            const auto isListed = [&] { return !files->findItems(start, Qt::MatchStartsWith).isEmpty(); };
+            const auto box = std::ranges::find_if(boxes, [&](const QCheckBox *one) {
+                return QString(one->text()).remove('&').contains(QLatin1String(what), Qt::CaseInsensitive)
+                    && one->isChecked();
+            });
+            QVERIFY2(box != boxes.end(), what);
+            QVERIFY2(isListed(), what);
+            (*box)->setChecked(false);
+            QVERIFY2(!isListed(), what);
+        }
     }
 
     void correctedBiasesAreThoseOfTheCommandLine()
