@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/derive.h"
 #include "widgets/common/latest_job.h"
 
 #include <QObject>
@@ -12,7 +13,6 @@ class QProgressDialog;
 class QWidget;
 
 namespace halftone::session {
-struct Derived;
 struct ExportOptions;
 struct Snapshot;
 } // namespace halftone::session
@@ -57,10 +57,19 @@ Q_SIGNALS:
 private:
     using SnapshotPtr = std::shared_ptr<const session::Snapshot>;
 
+    /// A conversion with corrected biases.
+    struct Corrected
+    {
+        session::Derived derived;
+        std::shared_ptr<const jobs::CompareOutcome> comparison; ///< null: no report is written
+    };
+
+    bool awaitsComparison(const session::Snapshot &snapshot) const;
+    void writeOnceCompared(const SnapshotPtr &snapshot, const session::ExportOptions &options);
     void correctAndWrite(const SnapshotPtr &snapshot, const session::ExportOptions &options);
     QProgressDialog *showProgress(const std::shared_ptr<std::atomic<double>> &share);
     void takeCorrected(const session::Snapshot &snapshot, session::ExportOptions options,
-                       const Result<session::Derived> &corrected);
+                       const Result<Corrected> &corrected);
     void write(const session::Snapshot &snapshot, const session::ExportOptions &options);
 
     widgets::DocumentController *m_controller;

@@ -111,7 +111,7 @@ void ExportDialog::offerCorrection(const QString &whyNot)
     m_correct->setToolTip(
         m_canCorrect
             ? tr("Runs the data once more and corrects the biases for int8's mean error per channel. The "
-                 "report then contains no figures.")
+                 "report then shows the errors of the corrected model.")
             : whyNot);
     m_correct->show();
 }

@@ -158,6 +158,33 @@ private Q_SLOTS:
         }
     }
 
+    void theReportWaitsForTheComparisonThatRuns()
+    {
+        const QTemporaryDir folder;
+        MainWindow window;
+        window.show();
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(window.controller().apply(policy::SetTarget{tensor::DType::BF16}));
+        QTRY_VERIFY(window.jobs().isBusy() || window.isSettled());
+        const QString prefix = folder.filePath("soon");
+        QTimer::singleShot(0, &window, [&] {
+            if (auto *const dialog = qobject_cast<QDialog *>(QApplication::activeModalWidget())) {
+                dialog->findChild<QLineEdit *>()->setText(prefix);
+                dialog->accept();
+            }
+        });
+        for (QAction *action : window.findChildren<QAction *>()) {
+            if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::Key_E))
+                action->trigger();
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(prefix + ".html"), 60000);
+        const std::string page = test::readFile((prefix + ".html").toStdString());
+        QVERIFY(page.find("Not compared") == std::string::npos);
+        QVERIFY(page.find("Computed ") != std::string::npos);
+        QVERIFY(settle(window));
+    }
+
     void correctedBiasesAreThoseOfTheCommandLine()
     {
         const QTemporaryDir folder;
@@ -194,6 +221,15 @@ private Q_SLOTS:
         const auto parameters = [&](const char *name) {
             return test::readFile(folder.filePath(QLatin1String(name) + "-0000.params").toStdString());
         };
+        const auto report = [&](const char *name) {
+            return QString::fromStdString(
+                test::readFile(folder.filePath(QLatin1String(name) + ".html").toStdString()));
+        };
+        for (const char *name : {"plain", "window"}) { // figures are there after the correction too
+            QVERIFY2(!report(name).contains("Not compared"), name);
+            QVERIFY2(report(name).contains("operators in int8"), name);
+            QVERIFY2(report(name).contains("Quantized to int8"), name);
+        }
         QVERIFY(parameters("window") == parameters("cli"));
         QVERIFY(parameters("window") != parameters("plain"));
         QCOMPARE(test::readFile(folder.filePath("window-symbol.json").toStdString()),
