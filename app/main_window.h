@@ -130,6 +130,7 @@ private:
     void exportPicture();
     void attachData();
     void askForData(const std::optional<jobs::ExampleOptions> &now);
+    void showPreprocessing();
     void drawInputs();
     void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();

@@ -4,6 +4,7 @@
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/changed_session_dialog.h"
 #include "app/dialogs/preferences_dialog.h"
+#include "app/dialogs/preprocess_dialog.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/hosts/hosts_dialog.h"
@@ -226,6 +227,27 @@ void MainWindow::askForData(const std::optional<jobs::ExampleOptions> &now)
     AttachDialog dialog(now, m_preferences.pictures, this, m_controller.snapshot()->source.get());
     if (dialog.exec() == QDialog::Accepted)
         m_jobs->setData(dialog.options());
+}
+
+void MainWindow::showPreprocessing()
+{
+    const std::optional<jobs::ExampleOptions> attached = m_jobs->data();
+    if (!attached || !widgets::isFolder(widgets::pathText(attached->inputs))) {
+        tellFailure(tr("Preprocessing applies to pictures. Attach a folder of pictures first "
+                       "(Model \u203a Attach Data)."));
+        return;
+    }
+    PreprocessDialog dialog(m_controller.snapshot()->source, *attached, m_preferences.jobs, this);
+    if (dialog.exec() != QDialog::Accepted)
+        return;
+    // Files of the same name with other rules: ranges and values are computed from the start.
+    auto *const once = new QObject(this);
+    connect(m_jobs, &LiveJobs::dataChanged, once, [this, once] {
+        once->deleteLater();
+        QTimer::singleShot(0, this, [this] { m_jobs->runAgain(); });
+    });
+    connect(m_jobs, &LiveJobs::failed, once, &QObject::deleteLater);
+    m_jobs->setData(dialog.options());
 }
 
 void MainWindow::drawInputs()

@@ -225,6 +225,8 @@ void MainWindow::buildModelMenu()
     QMenu *const menu = menuBar()->addMenu(tr("&Model"));
     menu->setToolTipsVisible(true);
     addForDocument(menu, tr("Attach &Data…"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
+    addForDocument(menu, tr("Pre&processing\u2026"), {}, &MainWindow::showPreprocessing)
+        ->setToolTip(tr("See and correct how pictures become the input of the model"));
     addForDocument(menu, tr("Draw Random &Inputs"), {}, &MainWindow::drawInputs)
         ->setToolTip(drawnInputsMeaning());
     m_documentActions.push_back(

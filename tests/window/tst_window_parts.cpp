@@ -1,6 +1,7 @@
 #include "app/bars/model_bar.h"
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/picture_rules_form.h"
+#include "app/dialogs/preprocess_dialog.h"
 #include "app/live_jobs.h"
 #include "app/message_log.h"
 #include "app/panels.h"
@@ -38,6 +39,7 @@ private Q_SLOTS:
     void allExamplesStayAll();
     void howManyPicturesOfAFolderAreTakenIsSaid();
     void picturesWithoutRulesAreAskedFor();
+    void presetsOfPreprocessingStandSideBySide();
     void whatIsInViewIsComputedFirst_data();
     void whatIsInViewIsComputedFirst();
     void errorsOverTheFirstExamplesAreShownAndStayWhenStopped();
@@ -218,6 +220,59 @@ void TestWindowParts::theTimeLeftNeverGrows()
         before = now;
     }
     QCOMPARE(before, 0.0);
+}
+
+/// The sample's digits as pictures: the preset that is right has the higher top-1, and is written once it is chosen.
+void TestWindowParts::presetsOfPreprocessingStandSideBySide()
+{
+    const QTemporaryDir folder;
+    const QString model = folder.filePath("own-symbol.json");
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json", model));
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-0000.params",
+                        folder.filePath("own-0000.params")));
+    const auto loaded = io::loadModel(model.toStdString());
+    QVERIFY(loaded.ok());
+    io::Preprocess right = io::guessedPreprocess(loaded.value().model);
+    right.width = right.height = 8;
+    io::Preprocess wrong = right;
+    wrong.mean = {255};
+    const std::string rules = folder.filePath("preprocess.json").toStdString();
+    QVERIFY(io::writePreprocess(wrong, rules).ok());
+    QVERIFY(QDir(folder.path()).mkdir("pictures"));
+    QFile labels(folder.filePath("pictures/labels.csv"));
+    QVERIFY(labels.open(QIODevice::WriteOnly) && labels.write("file,class_index\n") > 0);
+    QImage picture(8, 8, QImage::Format_Grayscale8);
+    for (int k = 0; k < 4; ++k) {
+        picture.fill(60 * k);
+        const QString name = QStringLiteral("%1.png").arg(k);
+        QVERIFY(picture.save(folder.filePath("pictures/" + name)));
+        QVERIFY(labels.write(QStringLiteral("%1,%2\n").arg(name).arg(k).toLatin1()) > 0);
+    }
+    labels.close();
+    jobs::ExampleOptions data;
+    data.inputs = folder.filePath("pictures").toStdString();
+    data.labels = folder.filePath("pictures/labels.csv").toStdString();
+
+    app::PreprocessDialog dialog(std::make_shared<const io::LoadedModel>(loaded.value()), data, {});
+    const auto *const form = dialog.findChild<app::PictureRulesForm *>();
+    QVERIFY(form->rules().mean == wrong.mean);
+    const auto tiles = dialog.findChildren<QToolButton *>();
+    QCOMPARE(tiles.size(), 5); // as it is now, and four ranges of grey
+    QVERIFY(tiles[0]->isChecked());
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.isMeasuring(), 60000);
+    for (const QToolButton *tile : tiles) {
+        QVERIFY2(tile->text().contains("top-1 "), qPrintable(tile->text() + tile->toolTip()));
+        QVERIFY(!tile->icon().isNull());
+        QVERIFY(!tile->accessibleName().isEmpty());
+    }
+    tiles[2]->click(); // 0 … 1
+    QVERIFY(tiles[2]->isChecked() && !tiles[0]->isChecked());
+    dialog.accept();
+    QCOMPARE(dialog.options().preprocess, rules);
+    const auto written = io::readPreprocess(rules);
+    QVERIFY(written.ok());
+    QCOMPARE(written.value().mean, std::vector<double>{0});
+    QVERIFY(std::abs(written.value().scale[0] - 1.0 / 255) < 1e-9);
 }
 
 /// An own model with a folder of pictures: what the fields say becomes the preprocess.json that is read from then on.
