@@ -1,4 +1,5 @@
 #include "app/bars/model_bar.h"
+#include "app/bars/status_line.h"
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/picture_rules_form.h"
 #include "app/dialogs/preprocess_dialog.h"
@@ -10,14 +11,18 @@
 #include "app/view_state.h"
 #include "core/session/saved_results.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
 #include <QIODevice>
 #include <QImage>
+#include <QLabel>
 #include <QLineEdit>
+#include <QProgressBar>
 #include <QSet>
 #include <QSpinBox>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -36,6 +41,7 @@ private Q_SLOTS:
     void whatSaysNothingSensibleIsAbsent_data();
     void whatSaysNothingSensibleIsAbsent();
     void aWarningThatStaysIsToldOnce();
+    void whatIsNearlyOverIsNotSaidToBeOver();
     void allExamplesStayAll();
     void howManyPicturesOfAFolderAreTakenIsSaid();
     void picturesWithoutRulesAreAskedFor();
@@ -426,6 +432,27 @@ void TestWindowParts::whatSaysNothingSensibleIsAbsent()
             && read.openBlocks.empty());
 }
 
+void TestWindowParts::whatIsNearlyOverIsNotSaidToBeOver()
+{
+    LivePictures live(1);
+    QStatusBar bar;
+    QAction stop(QStringLiteral("Stop"));
+    const app::StatusLine line(&bar, &live.jobs(), &stop);
+    const auto *const progress = bar.findChild<QProgressBar *>();
+    const auto says = [&bar](const QString &text) {
+        const auto labels = bar.findChildren<QLabel *>();
+        return std::ranges::any_of(labels, [&](const QLabel *label) { return label->text().contains(text); });
+    };
+    Q_EMIT live.jobs().progressed(0.5, QStringLiteral("comparing layers"), 12);
+    QVERIFY(says(QStringLiteral("comparing layers, 12 s left")));
+    QCOMPARE(progress->maximum(), 100);
+    QCOMPARE(progress->value(), 50);
+    Q_EMIT live.jobs().progressed(1, QStringLiteral("comparing layers"), 0);
+    QVERIFY(says(QStringLiteral("comparing layers, finishing")));
+    QVERIFY(!says(QStringLiteral("0 s left")));
+    QCOMPARE(progress->maximum(), 0); // a bar without a share
+}
+
 void TestWindowParts::aWarningThatStaysIsToldOnce()
 {
     const auto withWarnings = [](const QStringList &texts) {
@@ -454,6 +481,13 @@ void TestWindowParts::aWarningThatStaysIsToldOnce()
     log.addWarnings(nullptr); // closed
     log.addWarnings(&one);
     QCOMPARE(lines(), 3); // another document
+    log.forget();
+    const session::Snapshot many
+        = withWarnings({"is in two lists, a", "is in two lists, b", "is in two lists, c",
+                        "is in two lists, d", "matches no node"});
+    log.addWarnings(&many); // those of a kind are folded
+    QCOMPARE(lines(), 2);
+    QVERIFY2(log.toPlainText().contains("and 3 more warnings of this kind"), qPrintable(log.toPlainText()));
 }
 
 QTEST_MAIN(TestWindowParts)
