@@ -21,6 +21,7 @@
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/oplists/policy_commands.h"
 #include "widgets/plots/latency_plot.h"
 #include "widgets/tables/layers_table.h"
 
@@ -74,6 +75,7 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds, m_tune});
     m_lists = m_docks->panel<widgets::OpListsPanel>();
     m_log = m_docks->panel<MessageLog>();
+    connect(m_lists->commands(), &widgets::PolicyCommands::noted, this, &MainWindow::log);
     m_lists->addKeysTo(m_graph);
     m_lists->addKeysTo(m_docks->panel<widgets::LayersTable>());
     buildMenus();
@@ -180,6 +182,8 @@ void MainWindow::connectGraph()
 {
     using widgets::GraphView;
     connect(m_graph, &GraphView::nodesMenuRequested, this, &MainWindow::showNodesMenu);
+    connect(m_docks->panel<widgets::LayersTable>(), &widgets::LayersTable::rowMenuMade, this,
+            &MainWindow::addMoves);
     connect(m_graph, &GraphView::counterpartShown, m_statusLine, &StatusLine::showForAWhile);
     connect(m_graph, &GraphView::settled, m_files, &DocumentFiles::noteView);
     connect(m_graph, &GraphView::colourByChanged, m_files, &DocumentFiles::noteView);

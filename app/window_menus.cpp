@@ -250,6 +250,12 @@ void MainWindow::buildRunMenu()
     QMenu *const menu = menuBar()->addMenu(tr("&Run"));
     addForDocument(menu, tr("Compute &Again"), Qt::SHIFT | Qt::Key_F5, &MainWindow::computeAgain);
     menu->setToolTipsVisible(true);
+    addForDocument(menu, tr("&Measure Latency"), {}, &MainWindow::measureLatency)
+        ->setToolTip(tr("Measure both models on this machine, now and after every edit"));
+    addForDocument(menu, tr("&Calibrate"), {}, &MainWindow::calibrate)
+        ->setToolTip(tr("Collect the ranges of all tensors and show their int8 thresholds"));
+    addForDocument(menu, tr("&Tune"), {}, &MainWindow::startTuning)
+        ->setToolTip(tr("Search for the layers that must stay in float32"));
     addForDocument(menu, tr("Compare with &Backend…"), {}, &MainWindow::compareBackends)
         ->setToolTip(
             tr("Run the unconverted model on a second backend and show the differences in the layers table"));

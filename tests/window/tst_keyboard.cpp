@@ -287,9 +287,10 @@ void TestKeyboard::theKeysOfAPanelLeadFromOneToTheNext()
         actionOf(window, Qt::Key_F6)->trigger();
         way << faceOf(QApplication::focusWidget()).section('"', 1, 1);
     }
-    QCOMPARE(way, QStringList({"Operator lists", "Inspector", "Layers", "target", "Graph of the model"}));
+    QCOMPARE(way,
+             QStringList({"Operator lists", "Inspector", "Layers", "Target type", "Graph of the model"}));
     actionOf(window, Qt::SHIFT | Qt::Key_F6)->trigger();
-    QCOMPARE(faceOf(QApplication::focusWidget()).section('"', 1, 1), QStringLiteral("target"));
+    QCOMPARE(faceOf(QApplication::focusWidget()).section('"', 1, 1), QStringLiteral("Target type"));
 }
 
 void TestKeyboard::theKeysOfTheListsMoveWhatIsChosenInTheGraph()
