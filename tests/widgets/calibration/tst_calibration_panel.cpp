@@ -234,8 +234,8 @@ private Q_SLOTS:
             const bool isByChannel = !m_editor->calibration()->tensors[k].channels.empty();
             if (row["sqnr_db"].is_number() && !isByChannel)
                 QCOMPARE(number(k, TensorTableModel::Sqnr), row["sqnr_db"].get<double>());
-            if (isByChannel) // one scale for all is never better
-                QVERIFY(number(k, TensorTableModel::Sqnr) > row["sqnr_db"].get<double>() - 0.5);
+            if (isByChannel && row["sqnr_db"].is_number()) // one scale for all is hardly ever better
+                QVERIFY(number(k, TensorTableModel::Sqnr) > row["sqnr_db"].get<double>() - 1);
             if (row["sqnr_db_minmax"].is_number() && !isByChannel)
                 QCOMPARE(number(k, TensorTableModel::MinMaxSqnr), row["sqnr_db_minmax"].get<double>());
             QCOMPARE(number(k, TensorTableModel::Overflow), row["fp16"]["overflow"].get<double>());
