@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostForms = 3;
 
-bool isDigit(char byte)
+bool isDigitOfName(char byte)
 {
     return byte >= '0' && byte <= '9';
 }
@@ -24,11 +24,11 @@ struct NumberedName
     explicit NumberedName(std::string_view name)
     {
         for (std::size_t at = 0; at < name.size(); ++at) {
-            if (!isDigit(name[at])) {
+            if (!isDigitOfName(name[at])) {
                 texts.back() += name[at];
                 continue;
             }
-            const bool isFirst = at == 0 || !isDigit(name[at - 1]);
+            const bool isFirst = at == 0 || !isDigitOfName(name[at - 1]);
             if (isFirst) {
                 numbers.emplace_back();
                 texts.emplace_back();
