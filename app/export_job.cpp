@@ -3,9 +3,11 @@
 #include "app/dialogs/export_dialog.h"
 #include "app/live_jobs.h"
 #include "app/settings.h"
+#include "core/api/halftone/version.h"
 #include "core/session/derive.h"
 #include "core/session/export.h"
 #include "core/session/graph_picture.h"
+#include "core/session/live_comparison.h"
 #include "core/tune/front_json.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
@@ -14,6 +16,12 @@
 #include <QApplication>
 #include <QProgressDialog>
 #include <QTimer>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace halftone::app {
 namespace {
@@ -47,6 +55,24 @@ bool hasInt8(const session::Snapshot &snapshot)
     return snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
 }
 
+/// Bytes of a model's parameters by their type.
+std::map<tensor::DType, std::size_t> bytesByType(const graph::Model &model)
+{
+    std::map<tensor::DType, std::size_t> bytes;
+    for (const tensor::Array &array : model.parameters)
+        bytes[array.values.dtype()] += array.values.storedBytes();
+    return bytes;
+}
+
+/// Some weights became codes in the file; otherwise the graph makes them of the real ones.
+bool storesCodes(const session::Snapshot &snapshot)
+{
+    auto before = bytesByType(snapshot.source->model);
+    auto after = bytesByType(snapshot.converted->model);
+    return after[tensor::DType::I8] > before[tensor::DType::I8]
+        || after[tensor::DType::U8] > before[tensor::DType::U8];
+}
+
 /// As the command line would have written it for a report.
 std::shared_ptr<const report::FrontFigures> frontOf(const widgets::TuneState &tune)
 {
@@ -69,13 +95,35 @@ QString proposedPrefix(const session::Snapshot &snapshot)
     return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
 }
 
+QString whatIsStored(const session::Snapshot &snapshot)
+{
+    constexpr qsizetype kMostTypes = 4;
+    if (!snapshot.converted || !snapshot.converted->model.hasParameters)
+        return {};
+    std::vector<std::pair<std::size_t, tensor::DType>> types;
+    for (const auto &[type, bytes] : bytesByType(snapshot.converted->model))
+        if (bytes > 0)
+            types.emplace_back(bytes, type);
+    std::ranges::sort(types, std::greater<>());
+    QStringList parts;
+    for (const auto &[bytes, type] : types) {
+        if (parts.size() == kMostTypes)
+            break;
+        const bool isCode = (type == tensor::DType::I8 || type == tensor::DType::U8) && storesCodes(snapshot);
+        parts << (isCode ? ExportJob::tr("%1 as %2 codes") : ExportJob::tr("%1 in %2"))
+                     .arg(widgets::bytesText(bytes), plain(std::string(tensor::nameOf(type))));
+    }
+    return parts.isEmpty() ? QString()
+                           : ExportJob::tr("Stored parameters: %1.").arg(parts.join(QStringLiteral(", ")));
+}
+
 QString whyParametersStay(const session::Snapshot &snapshot)
 {
     if (!snapshot.converted || !snapshot.source->model.hasParameters
         || !snapshot.converted->conversion.parameters.empty())
         return {};
     QStringList lines;
-    if (hasInt8(snapshot))
+    if (hasInt8(snapshot) && !storesCodes(snapshot))
         lines << ExportJob::tr("Parameters are written unchanged: the graph quantizes the weights of int8 "
                                "operators when it runs.");
     lines << ExportJob::tr("To halve the size of parameters that are only used in %1, turn on "
@@ -102,23 +150,60 @@ void ExportJob::askAndExport()
         return;
     }
     ExportDialog dialog(proposedPrefix(*snapshot), snapshot->source, m_window);
-    dialog.setNote(whyParametersStay(*snapshot));
+    QStringList notes{whatIsStored(*snapshot), whyParametersStay(*snapshot)};
+    notes.removeAll(QString());
+    dialog.setNote(notes.join(QLatin1Char(' ')));
     if (hasInt8(*snapshot))
         dialog.offerCorrection(whyNotCorrected(*snapshot, *m_jobs));
     if (dialog.exec() != QDialog::Accepted)
         return;
     session::ExportOptions options = dialog.options();
     options.front = frontOf(*m_tune);
+    options.made = session::madeLine(HALFTONE_VERSION);
     if (dialog.correctsBiases())
         correctAndWrite(snapshot, options);
+    else if (options.report && awaitsComparison(*snapshot))
+        writeOnceCompared(snapshot, options);
     else
         write(*snapshot, options);
 }
 
+/// The first figures of these lists are on their way.
+bool ExportJob::awaitsComparison(const session::Snapshot &snapshot) const
+{
+    return m_jobs->isComparing() && m_controller->figures().comparisonRevision != snapshot.revision;
+}
+
+/// Waits for the first figures: with those over some examples the report says so.
+void ExportJob::writeOnceCompared(const SnapshotPtr &snapshot, const session::ExportOptions &options)
+{
+    auto *const progress = new QProgressDialog(tr("Waiting for the layer errors of the report\u2026"),
+                                               tr("Export Without Errors"), 0, 0, m_window);
+    progress->setObjectName(QStringLiteral("comparing"));
+    progress->setWindowModality(Qt::WindowModal);
+    progress->setMinimumDuration(0);
+    const auto finish = [this, progress, snapshot, options] {
+        progress->disconnect(this);
+        disconnect(m_controller, nullptr, progress, nullptr);
+        disconnect(m_jobs, nullptr, progress, nullptr);
+        progress->close();
+        progress->deleteLater();
+        write(*snapshot, options);
+    };
+    const auto look = [this, finish, snapshot] {
+        if (!awaitsComparison(*snapshot))
+            finish();
+    };
+    connect(m_controller, &widgets::DocumentController::figuresChanged, progress, look);
+    connect(m_jobs, &LiveJobs::busyChanged, progress, look);
+    connect(progress, &QProgressDialog::canceled, this, finish);
+    progress->show();
+}
+
 QProgressDialog *ExportJob::showProgress(const std::shared_ptr<std::atomic<double>> &share)
 {
-    auto *const progress = new QProgressDialog(tr("Measuring the mean errors of int8 layers\u2026"),
-                                               tr("Cancel"), 0, 100, m_window);
+    auto *const progress = new QProgressDialog(tr("Correcting the biases of int8 layers\u2026"), tr("Cancel"),
+                                               0, 100, m_window);
     progress->setObjectName(QStringLiteral("correcting"));
     progress->setWindowModality(Qt::WindowModal);
     progress->setAutoReset(false);
@@ -142,12 +227,26 @@ void ExportJob::correctAndWrite(const SnapshotPtr &snapshot, const session::Expo
     const auto share = std::make_shared<std::atomic<double>>(0);
     QProgressDialog *const progress = showProgress(share);
     m_correcting.start(
-        [snapshot, share, data = m_jobs->calibrateOptions()](std::stop_token stop) {
-            return session::deriveCorrected(
-                *snapshot, data,
-                {std::move(stop), [share](double done, std::string_view) { *share = done; }});
+        [snapshot, share, data = m_jobs->calibrateOptions(), comparing = m_jobs->compareOptions(),
+         isReported = options.report](std::stop_token stop) -> Result<Corrected> {
+            // The comparison for the report takes the second half.
+            const double half = isReported ? 0.5 : 1;
+            const auto from = [share, half](double start) {
+                return [share, half, start](double done, std::string_view) { *share = start + half * done; };
+            };
+            Corrected corrected;
+            HALFTONE_TRY(corrected.derived, session::deriveCorrected(*snapshot, data, {stop, from(0)}));
+            if (!isReported)
+                return corrected;
+            session::Snapshot shown = *snapshot;
+            shown.converted = corrected.derived.converted;
+            session::LiveComparison comparison;
+            HALFTONE_TRY(jobs::CompareOutcome outcome,
+                         comparison.compare(shown, comparing, {stop, from(half)}));
+            corrected.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome));
+            return corrected;
         },
-        [this, snapshot, options, progress](const Result<session::Derived> &corrected) {
+        [this, snapshot, options, progress](const Result<Corrected> &corrected) {
             progress->disconnect(this); // to close it is not to cancel
             progress->close();
             progress->deleteLater();
@@ -156,16 +255,18 @@ void ExportJob::correctAndWrite(const SnapshotPtr &snapshot, const session::Expo
 }
 
 void ExportJob::takeCorrected(const session::Snapshot &snapshot, session::ExportOptions options,
-                              const Result<session::Derived> &corrected)
+                              const Result<Corrected> &corrected)
 {
     if (!corrected.ok()) {
         Q_EMIT failed(plain(corrected.error().message()));
         return;
     }
-    for (const std::string &note : corrected.value().notes)
+    const session::Derived &derived = corrected.value().derived;
+    for (const std::string &note : derived.notes)
         Q_EMIT noted(plain(note));
-    Q_EMIT noted(tr("biases of %1 int8 layers corrected").arg(corrected.value().correctedBiases));
-    options.corrected = corrected.value().converted;
+    Q_EMIT noted(tr("biases of %1 int8 layers corrected").arg(derived.correctedBiases));
+    options.corrected = derived.converted;
+    options.correctedComparison = corrected.value().comparison;
     write(snapshot, options);
 }
 

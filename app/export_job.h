@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/derive.h"
 #include "widgets/common/latest_job.h"
 
 #include <QObject>
@@ -12,7 +13,6 @@ class QProgressDialog;
 class QWidget;
 
 namespace halftone::session {
-struct Derived;
 struct ExportOptions;
 struct Snapshot;
 } // namespace halftone::session
@@ -28,6 +28,10 @@ class LiveJobs;
 
 /// Folder and beginning of the names: after the model and what it becomes, "net-int8" where operators are int8.
 QString proposedPrefix(const session::Snapshot &snapshot);
+
+/// How large the parameters of the written file are in which type: "Stored parameters: 90 KiB as int8 codes, 4 KiB in float32."; "" where
+/// there are none.
+QString whatIsStored(const session::Snapshot &snapshot);
 
 /// Why a converted model's parameters are as wide as before; "" where they are not, or there are none.
 QString whyParametersStay(const session::Snapshot &snapshot);
@@ -53,10 +57,19 @@ Q_SIGNALS:
 private:
     using SnapshotPtr = std::shared_ptr<const session::Snapshot>;
 
+    /// A conversion with corrected biases.
+    struct Corrected
+    {
+        session::Derived derived;
+        std::shared_ptr<const jobs::CompareOutcome> comparison; ///< null: no report is written
+    };
+
+    bool awaitsComparison(const session::Snapshot &snapshot) const;
+    void writeOnceCompared(const SnapshotPtr &snapshot, const session::ExportOptions &options);
     void correctAndWrite(const SnapshotPtr &snapshot, const session::ExportOptions &options);
     QProgressDialog *showProgress(const std::shared_ptr<std::atomic<double>> &share);
     void takeCorrected(const session::Snapshot &snapshot, session::ExportOptions options,
-                       const Result<session::Derived> &corrected);
+                       const Result<Corrected> &corrected);
     void write(const session::Snapshot &snapshot, const session::ExportOptions &options);
 
     widgets::DocumentController *m_controller;

@@ -81,6 +81,13 @@ public:
     void resume(); ///< what cancel() or a failure has put off
     void runAgain(); ///< all that is wanted, also what is up to date
     bool isBusy() const { return m_busy; }
+    /// The errors of all layers are being computed, or the ranges that they need.
+    bool isComparing() const
+    {
+        return m_busy
+            && (m_running == session::Job::Errors
+                || (m_running == session::Job::Ranges && m_state.wantsErrors));
+    }
     /// That the jobs compute in.
     const std::shared_ptr<MachineTurn> &turn() const { return m_turn; }
     /// How the statistics of tensors are collected. Needs: data().

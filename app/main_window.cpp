@@ -17,9 +17,11 @@
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
+#include "widgets/graphview/find_panel.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/oplists/policy_commands.h"
 #include "widgets/plots/latency_plot.h"
 #include "widgets/tables/layers_table.h"
 
@@ -73,6 +75,7 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds, m_tune});
     m_lists = m_docks->panel<widgets::OpListsPanel>();
     m_log = m_docks->panel<MessageLog>();
+    connect(m_lists->commands(), &widgets::PolicyCommands::noted, this, &MainWindow::log);
     m_lists->addKeysTo(m_graph);
     m_lists->addKeysTo(m_docks->panel<widgets::LayersTable>());
     buildMenus();
@@ -179,6 +182,8 @@ void MainWindow::connectGraph()
 {
     using widgets::GraphView;
     connect(m_graph, &GraphView::nodesMenuRequested, this, &MainWindow::showNodesMenu);
+    connect(m_docks->panel<widgets::LayersTable>(), &widgets::LayersTable::rowMenuMade, this,
+            &MainWindow::addMoves);
     connect(m_graph, &GraphView::counterpartShown, m_statusLine, &StatusLine::showForAWhile);
     connect(m_graph, &GraphView::settled, m_files, &DocumentFiles::noteView);
     connect(m_graph, &GraphView::colourByChanged, m_files, &DocumentFiles::noteView);
@@ -476,12 +481,23 @@ void MainWindow::dropEvent(QDropEvent *event)
     take(path);
 }
 
-/// Return presses the button that has the focus, as it does in dialogs.
+/// Closes Find, else clears the selection. Work continues: a key that dismisses a menu or a list must not stop it too.
+void MainWindow::dismiss()
+{
+    if (m_graph->findPanel()->isVisible())
+        m_graph->hideFind();
+    else
+        m_controller.selection().clear();
+}
+
+/// Return presses the button that has the focus, as it does in dialogs. Esc, where the focus widget has no use for it, dismisses.
 void MainWindow::keyPressEvent(QKeyEvent *event)
 {
     auto *const button = qobject_cast<QAbstractButton *>(focusWidget());
     if (button && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter))
         button->click();
+    else if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier)
+        dismiss();
     else
         QMainWindow::keyPressEvent(event);
 }

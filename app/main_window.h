@@ -14,6 +14,7 @@
 namespace halftone::widgets {
 class CalibrationPanel;
 class GraphView;
+struct ListPayload;
 class OpListsPanel;
 class TuneState;
 } // namespace halftone::widgets
@@ -130,9 +131,17 @@ private:
     void exportPicture();
     void attachData();
     void askForData(const std::optional<jobs::ExampleOptions> &now);
+    void showPreprocessing();
+    bool mayReplaceData(); ///< asks if data other than drawn ones are attached
     void drawInputs();
+    void measureLatency();
+    void calibrate();
+    void startTuning();
+    widgets::ListPayload chosenNodes();
+    void addMoves(QMenu *menu);
     void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();
+    void dismiss();
     void computeAgain();
     void compareBackends(); ///< asks for the backend
     void runOnHosts();

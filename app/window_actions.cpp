@@ -1,9 +1,11 @@
 #include "app/backend_comparison.h"
+#include "app/bars/model_bar.h"
 #include "app/bars/status_line.h"
 #include "app/centre.h"
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/changed_session_dialog.h"
 #include "app/dialogs/preferences_dialog.h"
+#include "app/dialogs/preprocess_dialog.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/hosts/hosts_dialog.h"
@@ -24,6 +26,7 @@
 #include <QInputDialog>
 #include <QMenu>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QTimer>
 
 /// What the window's menus and tool bar do.
@@ -228,8 +231,48 @@ void MainWindow::askForData(const std::optional<jobs::ExampleOptions> &now)
         m_jobs->setData(dialog.options());
 }
 
+void MainWindow::showPreprocessing()
+{
+    const std::optional<jobs::ExampleOptions> attached = m_jobs->data();
+    if (!attached || !widgets::isFolder(widgets::pathText(attached->inputs))) {
+        tellFailure(tr("Preprocessing applies to pictures. Attach a folder of pictures first "
+                       "(Model \u203a Attach Data)."));
+        return;
+    }
+    PreprocessDialog dialog(m_controller.snapshot()->source, *attached, m_preferences.jobs, this);
+    if (dialog.exec() != QDialog::Accepted)
+        return;
+    // Files of the same name with other rules: ranges and values are computed from the start.
+    auto *const once = new QObject(this);
+    connect(m_jobs, &LiveJobs::dataChanged, once, [this, once] {
+        once->deleteLater();
+        QTimer::singleShot(0, this, [this] { m_jobs->runAgain(); });
+    });
+    connect(m_jobs, &LiveJobs::failed, once, &QObject::deleteLater);
+    m_jobs->setData(dialog.options());
+}
+
+/// Attached data are not lost for a click.
+bool MainWindow::mayReplaceData()
+{
+    const auto &attached = m_jobs->data();
+    if (!attached || areDrawn(attached))
+        return true;
+    QMessageBox box(
+        QMessageBox::Question, QStringLiteral("Halftone"),
+        tr("Replace %1 by random inputs?").arg(widgets::shownName(widgets::pathText(attached->inputs))),
+        QMessageBox::Cancel, this);
+    box.setInformativeText(tr("Accuracy is no longer shown then. The attached files are not changed."));
+    QPushButton *const replace = box.addButton(tr("Replace"), QMessageBox::AcceptRole);
+    box.setDefaultButton(QMessageBox::Cancel);
+    box.exec();
+    return box.clickedButton() == replace;
+}
+
 void MainWindow::drawInputs()
 {
+    if (!mayReplaceData())
+        return;
     const auto file = drawInputsFor(*m_controller.snapshot()->source);
     if (!file.ok()) {
         tellFailureOfData(tr("Could not draw random inputs: %1").arg(plain(file.error().message())));
@@ -264,6 +307,34 @@ void MainWindow::computeAgain()
 {
     m_controller.resumeDeriving();
     m_jobs->runAgain();
+}
+
+void MainWindow::measureLatency()
+{
+    showView(QStringLiteral("latency"));
+    if (m_modelBar->wantsLatency())
+        m_jobs->runAgain();
+    else
+        m_modelBar->setWantsLatency(true);
+}
+
+/// The ranges are collected by themselves once there are data.
+void MainWindow::calibrate()
+{
+    showView(QStringLiteral("calibration"));
+    if (!m_jobs->data())
+        attachData();
+    else if (!m_controller.figures().calibration)
+        m_jobs->resume();
+}
+
+void MainWindow::startTuning()
+{
+    showView(QStringLiteral("tune"));
+    if (!m_tune->whyNot().isEmpty())
+        tellFailure(m_tune->whyNot());
+    else if (!m_tune->isRunning())
+        Q_EMIT m_tune->startWanted();
 }
 
 void MainWindow::compareBackends()
@@ -331,27 +402,41 @@ void MainWindow::takePreferences(PreferencesDialog &dialog)
     m_jobs->setSettings(m_preferences.jobs);
 }
 
+widgets::ListPayload MainWindow::chosenNodes()
+{
+    widgets::ListPayload payload;
+    if (const auto &snapshot = m_controller.snapshot())
+        for (const graph::NodeId node : m_controller.selection().nodes())
+            payload.nodes.push_back(snapshot->graph().node(node).name);
+    return payload;
+}
+
+/// Before the entries that a menu of nodes has.
+void MainWindow::addMoves(QMenu *menu)
+{
+    const widgets::ListPayload payload = chosenNodes();
+    if (payload.isEmpty())
+        return;
+    QAction *const first = menu->actions().value(0);
+    menu->insertMenu(first, m_lists->moveMenu(payload, menu));
+    if (QMenu *const block = m_lists->unitMenu(payload, menu))
+        menu->insertMenu(first, block);
+    menu->insertSeparator(first);
+}
+
 void MainWindow::showNodesMenu(const QPoint &place)
 {
-    const auto &snapshot = m_controller.snapshot();
-    const std::vector<graph::NodeId> &nodes = m_controller.selection().nodes();
-    if (!snapshot || nodes.empty())
-        return;
-    widgets::ListPayload payload;
     QStringList names;
-    for (const graph::NodeId node : nodes) {
-        payload.nodes.push_back(snapshot->graph().node(node).name);
-        names << widgets::exact(payload.nodes.back());
-    }
+    for (const std::string &name : chosenNodes().nodes)
+        names << widgets::exact(name);
+    if (names.isEmpty())
+        return;
     QMenu menu(this);
-    menu.addMenu(m_lists->moveMenu(payload, &menu));
-    if (QMenu *const block = m_lists->unitMenu(payload, &menu))
-        menu.addMenu(block);
-    menu.addSeparator();
     connect(menu.addAction(names.size() == 1 ? tr("Copy Name") : tr("Copy Names")), &QAction::triggered, this,
             [names] { QApplication::clipboard()->setText(names.join('\n')); });
     connect(menu.addAction(tr("Show in Layers")), &QAction::triggered, this,
             [this] { showView(QStringLiteral("layers")); });
+    addMoves(&menu);
     menu.exec(place);
 }
 

@@ -225,6 +225,8 @@ void MainWindow::buildModelMenu()
     QMenu *const menu = menuBar()->addMenu(tr("&Model"));
     menu->setToolTipsVisible(true);
     addForDocument(menu, tr("Attach &Data…"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
+    addForDocument(menu, tr("Pre&processing\u2026"), {}, &MainWindow::showPreprocessing)
+        ->setToolTip(tr("See and correct how pictures become the input of the model"));
     addForDocument(menu, tr("Draw Random &Inputs"), {}, &MainWindow::drawInputs)
         ->setToolTip(drawnInputsMeaning());
     m_documentActions.push_back(
@@ -248,6 +250,12 @@ void MainWindow::buildRunMenu()
     QMenu *const menu = menuBar()->addMenu(tr("&Run"));
     addForDocument(menu, tr("Compute &Again"), Qt::SHIFT | Qt::Key_F5, &MainWindow::computeAgain);
     menu->setToolTipsVisible(true);
+    addForDocument(menu, tr("&Measure Latency"), {}, &MainWindow::measureLatency)
+        ->setToolTip(tr("Measure both models on this machine, now and after every edit"));
+    addForDocument(menu, tr("&Calibrate"), {}, &MainWindow::calibrate)
+        ->setToolTip(tr("Collect the ranges of all tensors and show their int8 thresholds"));
+    addForDocument(menu, tr("&Tune"), {}, &MainWindow::startTuning)
+        ->setToolTip(tr("Search for the layers that must stay in float32"));
     addForDocument(menu, tr("Compare with &Backend…"), {}, &MainWindow::compareBackends)
         ->setToolTip(
             tr("Run the unconverted model on a second backend and show the differences in the layers table"));
@@ -260,7 +268,8 @@ void MainWindow::buildRunMenu()
         hosts->setEnabled(false);
         hosts->setToolTip(whyNot);
     }
-    m_stop = add(menu, tr("&Stop"), Qt::Key_Escape, &MainWindow::stopJobs);
+    m_stop = add(menu, tr("&Stop"), Qt::SHIFT | Qt::Key_Escape, &MainWindow::stopJobs);
+    m_stop->setToolTip(tr("Stop computing (%1)").arg(m_stop->shortcut().toString(QKeySequence::NativeText)));
     m_stop->setIcon(lineIcon(Glyph::Stop));
     m_stop->setEnabled(false);
 }

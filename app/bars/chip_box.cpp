@@ -8,6 +8,8 @@
 #include <QFileDialog>
 #include <QFileInfo>
 
+#include <algorithm>
+
 namespace halftone::app {
 
 using widgets::plain;
@@ -19,6 +21,12 @@ const QString kThis = QString::fromUtf8(hardware::kThis.data());
 const QString kThisGpu = QString::fromUtf8(hardware::kThisGpu.data());
 constexpr int kCharacters = 10;
 
+/// "NVIDIA H100 SXM": what stands before the brackets of a title.
+QString productOf(const hardware::Description &chip)
+{
+    return plain(chip.title).section(QStringLiteral(" ("), 0, 0);
+}
+
 } // namespace
 
 ChipBox::ChipBox(QWidget *parent)
@@ -29,19 +37,19 @@ ChipBox::ChipBox(QWidget *parent)
                   "stay in float32"));
     addItem(tr("any"), QString());
     if (const auto &machine = hardware::thisMachine()) {
-        addItem(tr("this machine"), kThis);
+        addItem(tr("this machine (%1)").arg(productOf(*machine)), kThis);
         setItemData(count() - 1, plain(machine->title), Qt::ToolTipRole);
     }
     insertSeparator(count());
     for (const auto &chip : hardware::builtIn()) {
-        addItem(plain(chip->name), plain(chip->name));
+        addItem(tr("%1 (%2)").arg(productOf(*chip), plain(chip->name)), plain(chip->name));
         setItemData(count() - 1, plain(chip->title), Qt::ToolTipRole);
     }
     insertSeparator(count());
     addItem(tr("File\u2026"), kFile);
     setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     setMinimumContentsLength(kCharacters);
-    view()->setMinimumWidth(30 * fontMetrics().averageCharWidth());
+    fitView();
     connect(this, &QComboBox::activated, this, &ChipBox::take);
     m_looking.start([](const std::stop_token &) { return jobs::lookForGpu(); },
                     [this](const std::shared_ptr<const hardware::Description> &gpu) { takeGpu(gpu); });
@@ -59,7 +67,22 @@ void ChipBox::takeGpu(const std::shared_ptr<const hardware::Description> &gpu)
     if (!gpu)
         return;
     addGpu();
+    setItemText(findData(kThisGpu), tr("this GPU (%1)").arg(productOf(*gpu)));
     setItemData(findData(kThisGpu), plain(gpu->title), Qt::ToolTipRole);
+    fitView();
+}
+
+/// The list shows whole names, however narrow the box is.
+void ChipBox::fitView()
+{
+    constexpr int kLeastCharacters = 30;
+    constexpr int kAroundText = 4;
+    int widest = kLeastCharacters * fontMetrics().averageCharWidth();
+    for (int row = 0; row < count(); ++row)
+        widest = std::max(widest,
+                          fontMetrics().horizontalAdvance(itemText(row))
+                              + kAroundText * fontMetrics().averageCharWidth());
+    view()->setMinimumWidth(widest);
 }
 
 void ChipBox::show(const QString &chip)

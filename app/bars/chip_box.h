@@ -29,6 +29,7 @@ private:
     void take(int index);
     void askForFile();
     void addGpu();
+    void fitView();
     void takeGpu(const std::shared_ptr<const hardware::Description> &gpu);
 
     QString m_shown;

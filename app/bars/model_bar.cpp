@@ -62,19 +62,20 @@ ModelBar::ModelBar(widgets::DocumentController *controller, LiveJobs *jobs, cons
     m_data->setObjectName(QStringLiteral("data"));
     m_data->setAutoRaise(true);
     connect(m_data, &QToolButton::clicked, this, &ModelBar::attachWanted);
-    addNamed(tr("data"), m_data);
+    addNamed(tr("data"), m_data, tr("Attached data"));
     addSeparator();
     addLiveBoxes();
 }
 
-void ModelBar::addNamed(const QString &name, QWidget *widget)
+/// title  what it is called where the label beside it is not seen
+void ModelBar::addNamed(const QString &name, QWidget *widget, const QString &title)
 {
     auto *const label = new QLabel(name, this);
     label->setContentsMargins(6, 0, 4, 0);
     label->setForegroundRole(QPalette::WindowText);
     addWidget(label);
     addWidget(widget);
-    widget->setAccessibleName(name);
+    widget->setAccessibleName(title);
 }
 
 void ModelBar::addTarget()
@@ -90,7 +91,7 @@ void ModelBar::addTarget()
     m_target->setToolTip(
         tr("Target type. Formats below the line are only for comparing errors; no model can be "
            "written in them"));
-    addNamed(tr("target"), m_target);
+    addNamed(tr("target"), m_target, tr("Target type"));
 }
 
 void ModelBar::addMode()
@@ -103,7 +104,7 @@ void ModelBar::addMode()
         m_controller->apply(policy::SetMode{static_cast<policy::Mode>(m_mode->currentData().toInt())});
         Q_EMIT chosen();
     });
-    addNamed(tr("mode"), m_mode);
+    addNamed(tr("mode"), m_mode, tr("Conversion mode"));
 }
 
 void ModelBar::addChip()
@@ -119,7 +120,7 @@ void ModelBar::addChip()
         Q_EMIT chosen();
     });
     connect(m_chip, &ChipBox::refused, this, &ModelBar::refused);
-    addNamed(tr("chip"), m_chip);
+    addNamed(tr("chip"), m_chip, tr("Chip to convert for"));
 }
 
 /// Once the conversion for the chip is there.
@@ -140,8 +141,7 @@ void ModelBar::addLiveBoxes()
     m_errors->setChecked(true);
     m_errors->setToolTip(tr("After every edit, compare all layers with float32"));
     connect(m_errors, &QCheckBox::toggled, m_jobs, &LiveJobs::setErrorsWanted);
-    addNamed(tr("live"), m_errors);
-    m_errors->setAccessibleName(tr("Live errors"));
+    addNamed(tr("live"), m_errors, tr("Live errors"));
     m_latency = new QCheckBox(tr("latency"), this);
     m_latency->setToolTip(tr("After every edit, measure the latency of both models on this machine"));
     connect(m_latency, &QCheckBox::toggled, m_jobs, &LiveJobs::setLatencyWanted);
@@ -161,6 +161,7 @@ void ModelBar::refresh()
         return there ? tr("%1, %2 of %3").arg(name).arg(examples.examples).arg(*there) : name;
     };
     m_data->setText(!data ? tr("Attach…") : areDrawn(data) ? tr("random inputs") : nameOf(*data));
+    m_data->setAccessibleDescription(m_data->text());
     m_data->setToolTip(!data ? tr("Data for errors and ranges: an .npz file or a folder of pictures")
                            : areDrawn(data) ? drawnInputsMeaning()
                                             : widgets::shownPath(widgets::pathText(data->inputs)));

@@ -40,7 +40,7 @@ Q_SIGNALS:
     void warned(const QString &what); ///< about what was chosen for the chip
 
 private:
-    void addNamed(const QString &name, QWidget *widget);
+    void addNamed(const QString &name, QWidget *widget, const QString &title);
     void addTarget();
     void addMode();
     void addChip();

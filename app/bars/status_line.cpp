@@ -21,9 +21,17 @@ QString timeLeft(double seconds)
 {
     if (seconds < 0)
         return {};
+    if (seconds < 0.5)
+        return QObject::tr(", finishing");
     const int whole = static_cast<int>(seconds + 0.5);
     return whole < 60 ? QObject::tr(", %1 s left").arg(whole)
                       : QObject::tr(", %1 min left").arg((whole + 30) / 60);
+}
+
+/// Of what is not over: once all steps are done, how long the rest takes is not known, and a full bar would say that it is over.
+int percentOf(double share)
+{
+    return share < 1 ? static_cast<int>(share * 100) : -1;
 }
 
 } // namespace
@@ -59,7 +67,7 @@ StatusLine::StatusLine(QStatusBar *bar, LiveJobs *jobs, QAction *stop)
     });
     connect(jobs, &LiveJobs::progressed, this, [this](double share, const QString &what, double seconds) {
         m_jobs.what = what + timeLeft(seconds);
-        m_jobs.percent = static_cast<int>(share * 100);
+        m_jobs.percent = percentOf(share);
         refresh();
     });
 }
@@ -89,7 +97,7 @@ void StatusLine::showConverting(bool isConverting, bool atOnce)
 void StatusLine::showConversion(double share, const QString &what)
 {
     m_converting.what = what;
-    m_converting.percent = static_cast<int>(share * 100);
+    m_converting.percent = percentOf(share);
     refresh();
 }
 

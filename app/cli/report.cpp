@@ -4,8 +4,10 @@
 #include "app/cli/files.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "core/api/halftone/version.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
+#include "core/session/export.h"
 #include "core/session/report_data.h"
 
 #include <memory>
@@ -44,6 +46,7 @@ Result<void> report(const ReportOptions &options, const std::stop_token &stop)
     request.threads = options.threads;
     request.latency = options.latency;
     request.front = options.front;
+    request.made = session::madeLine(HALFTONE_VERSION);
     request.arithmetic = arithmeticNamed(options.arithmetic);
     if (!options.inputs.empty())
         request.data

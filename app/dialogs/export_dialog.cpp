@@ -101,7 +101,7 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
 void ExportDialog::setNote(const QString &text)
 {
     m_note->setText(text);
-    m_note->setVisible(!text.isEmpty());
+    refresh();
 }
 
 void ExportDialog::offerCorrection(const QString &whyNot)
@@ -111,7 +111,7 @@ void ExportDialog::offerCorrection(const QString &whyNot)
     m_correct->setToolTip(
         m_canCorrect
             ? tr("Runs the data once more and corrects the biases for int8's mean error per channel. The "
-                 "report then contains no figures.")
+                 "report then shows the errors of the corrected model.")
             : whyNot);
     m_correct->show();
 }
@@ -129,23 +129,44 @@ bool ExportDialog::isSource(const std::string &path) const
     return isSame(m_source->modelPath) || isSame(m_source->paramsPath);
 }
 
+/// Lists the files of one box. false: one of them cannot be written.
+bool ExportDialog::addFiles(const QString &what, const session::ExportOptions &part)
+{
+    bool possible = true;
+    for (const std::string &path : session::filesOf(part, *m_source)) {
+        const QFileInfo file(QString::fromStdString(path));
+        const QString name = tr("%1: %2").arg(what, file.absoluteFilePath());
+        auto *const item = new QListWidgetItem(name, m_files);
+        if (isSource(path))
+            item->setText(tr("%1 would overwrite the source model; choose another name").arg(name));
+        else if (file.exists())
+            item->setText(tr("%1 (replaces a file)").arg(name));
+        if (isSource(path) || file.exists())
+            item->setIcon(style()->standardIcon(QStyle::SP_MessageBoxWarning));
+        if (!file.absoluteDir().exists())
+            item->setText(tr("%1: folder %2 does not exist").arg(what, file.absolutePath()));
+        possible = possible && !isSource(path) && file.absoluteDir().exists();
+    }
+    return possible;
+}
+
 void ExportDialog::refresh()
 {
     m_files->clear();
-    bool possible = true;
-    for (const std::string &path : session::filesOf(options(), *m_source)) {
-        const QFileInfo file(QString::fromStdString(path));
-        auto *const item = new QListWidgetItem(file.absoluteFilePath(), m_files);
-        if (isSource(path))
-            item->setText(tr("%1 would overwrite the source model; choose another name").arg(item->text()));
-        else if (file.exists())
-            item->setText(tr("%1 (replaces a file)").arg(item->text()));
-        if (isSource(path) || file.exists())
-            item->setIcon(style()->standardIcon(QStyle::SP_MessageBoxWarning));
-        possible = possible && !isSource(path) && file.absoluteDir().exists();
-        if (!file.absoluteDir().exists())
-            item->setText(tr("Folder %1 does not exist").arg(file.absoluteFilePath()));
-    }
+    const session::ExportOptions all = options();
+    session::ExportOptions none = all;
+    none.model = none.policy = none.report = false;
+    session::ExportOptions part = none;
+    part.model = all.model;
+    bool possible = addFiles(tr("Model"), part);
+    part = none;
+    part.policy = all.policy;
+    possible = addFiles(tr("Policy"), part) && possible;
+    part = none;
+    part.report = all.report;
+    possible = addFiles(tr("Report"), part) && possible;
+    // The note is about the model in its own format: another one may store the same in other types.
+    m_note->setVisible(!m_note->text().isEmpty() && all.model && all.format == nullptr);
     m_buttons->button(QDialogButtonBox::Ok)->setEnabled(possible && m_files->count() > 0);
 }
 

@@ -32,6 +32,7 @@ public:
 
 private:
     void refresh();
+    bool addFiles(const QString &what, const session::ExportOptions &part);
     bool isSource(const std::string &path) const;
 
     std::shared_ptr<const io::LoadedModel> m_source;

@@ -57,6 +57,7 @@ std::vector<Row> rowsOf(QMainWindow *window)
         for (const auto &[key, what] : keys)
             rows.emplace_back(key, place + QStringLiteral(" \u203a ") + what);
     };
+    section(tr("Anywhere"), {{tr("Esc"), tr("close Find, or clear the selection")}});
     section(tr("Graph, lists and layers"),
             {{tr("T, I, F, W"), tr("move the selection to target, int8, fp32, widest")},
              {tr("C"), tr("conditions for the selected operator")},
@@ -74,8 +75,7 @@ std::vector<Row> rowsOf(QMainWindow *window)
              {tr("Ctrl+A"), tr("select all nodes")},
              {tr("Shift+drag, Ctrl+drag"), tr("rubber-band select; add to the selection")},
              {tr("Alt+click, Alt+Return"), tr("the same node in the other graph")},
-             {tr("F3, Shift+F3"), tr("next and previous match")},
-             {tr("Esc"), tr("close find, clear the selection")}});
+             {tr("F3, Shift+F3"), tr("next and previous match")}});
     section(tr("Layers"),
             {{tr("Return"), tr("show the layer in the graph")},
              {tr("Ctrl+C"), tr("copy the selected rows")},

@@ -1,6 +1,7 @@
 #include "app/dialogs/picture_rules_form.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/path_text.h"
 
 #include <QComboBox>
 #include <QFormLayout>
@@ -92,7 +93,58 @@ std::pair<float, float> endsOf(const tensor::Tensor &tensor)
     return {low, high};
 }
 
+/// Mean and scale of a range, in the order of the colours.
+void takeRangeInto(io::Preprocess &rules, const Range &range)
+{
+    rules.mean.assign(range.mean.begin(), range.mean.begin() + static_cast<std::ptrdiff_t>(rules.channels()));
+    rules.scale.clear();
+    for (std::size_t c = 0; c < rules.channels(); ++c)
+        rules.scale.push_back(1 / range.deviation[c]);
+    if (rules.color == io::Preprocess::Color::Bgr) {
+        std::ranges::reverse(rules.mean);
+        std::ranges::reverse(rules.scale);
+    }
+}
+
 } // namespace
+
+std::vector<PicturePreset> usualPresets(const io::Preprocess &base)
+{
+    using Color = io::Preprocess::Color;
+    std::vector<PicturePreset> presets;
+    for (const Range &range : kRanges) {
+        for (const Color color : {Color::Rgb, Color::Bgr}) {
+            PicturePreset preset{QString::fromUtf8(range.name), base};
+            if (base.color != Color::Gray) {
+                preset.rules.color = color;
+                preset.name += color == Color::Rgb ? QStringLiteral(", RGB") : QStringLiteral(", BGR");
+            } else if (color == Color::Bgr) {
+                continue;
+            }
+            takeRangeInto(preset.rules, range);
+            presets.push_back(std::move(preset));
+        }
+    }
+    return presets;
+}
+
+Result<io::Picture> firstPictureIn(const QString &folder)
+{
+    const std::string path = widgets::pathBytes(folder);
+    HALFTONE_TRY(const std::vector<std::string> names, io::picturesIn(path));
+    if (names.empty())
+        return badInput(path, "no picture", "a folder with pictures");
+    return io::readPicture(path + '/' + names.front());
+}
+
+QImage pictureAsSeen(const io::Picture &picture, const io::Preprocess &rules)
+{
+    const auto tensor = io::preprocessed(picture, rules);
+    if (!tensor.ok())
+        return {};
+    const auto [low, high] = endsOf(tensor.value());
+    return imageOf(tensor.value(), rules.channelsLast, low, high);
+}
 
 PictureRulesForm::PictureRulesForm(const graph::Model &model, QWidget *parent)
     : QWidget(parent)
@@ -220,34 +272,24 @@ void PictureRulesForm::takeRange(int index)
 {
     if (index >= static_cast<int>(kRanges.size()))
         return;
-    const Range &range = kRanges[static_cast<std::size_t>(index)];
-    const std::size_t channels = rules().channels();
-    std::vector<double> mean(range.mean.begin(), range.mean.begin() + static_cast<std::ptrdiff_t>(channels));
-    std::vector<double> scale;
-    for (std::size_t c = 0; c < channels; ++c)
-        scale.push_back(1 / range.deviation[c]);
-    if (rules().color == io::Preprocess::Color::Bgr) {
-        std::ranges::reverse(mean);
-        std::ranges::reverse(scale);
-    }
-    m_mean->setText(textOf(mean));
-    m_scale->setText(textOf(scale));
+    io::Preprocess now = rules();
+    takeRangeInto(now, kRanges[static_cast<std::size_t>(index)]);
+    m_mean->setText(textOf(now.mean));
+    m_scale->setText(textOf(now.scale));
     refresh();
 }
 
 void PictureRulesForm::setFolder(const QString &folder)
 {
-    m_picture = {};
-    const std::string path = folder.toStdString();
-    const auto readFirst = [&path]() -> Result<io::Picture> {
-        HALFTONE_TRY(const std::vector<std::string> names, io::picturesIn(path));
-        return io::readPicture(path + '/' + names.front());
-    };
-    auto picture = readFirst();
-    if (picture.ok())
-        m_picture = std::move(picture).value();
-    else
+    auto picture = firstPictureIn(folder);
+    if (!picture.ok())
         m_why = plain(picture.error().message());
+    setPicture(picture.ok() ? std::move(picture).value() : io::Picture());
+}
+
+void PictureRulesForm::setPicture(io::Picture picture)
+{
+    m_picture = std::move(picture);
     refresh();
 }
 
@@ -258,6 +300,7 @@ QString PictureRulesForm::note() const
 
 void PictureRulesForm::refresh()
 {
+    Q_EMIT changed();
     m_preview->setPixmap({});
     if (m_picture.rgb.empty()) {
         m_note->setText(m_why);

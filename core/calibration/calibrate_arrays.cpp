@@ -3,6 +3,7 @@
 #include "core/tensor/elements.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace halftone::calibration {
@@ -50,6 +51,21 @@ ChannelRange calibratedRange(const TensorStatistics &statistics, const Threshold
     if (threshold.keepsEnds)
         return {static_cast<float>(statistics.min), static_cast<float>(statistics.max)};
     return {statistics.min >= 0 ? 0 : -value, value};
+}
+
+std::optional<double> channelSqnrDb(const CalibratedTensor &tensor)
+{
+    constexpr double kWeightLevels = 127;
+    constexpr double kEvenNoise = 12; // variance of an even distribution: its width squared over this
+    double noise = 0;
+    for (const ChannelRange &channel : tensor.channels) {
+        const double step
+            = std::max(std::abs(double{channel.min}), std::abs(double{channel.max})) / kWeightLevels;
+        noise += step * step / kEvenNoise / static_cast<double>(tensor.channels.size());
+    }
+    const TensorStatistics &statistics = tensor.statistics;
+    const double signal = statistics.mean * statistics.mean + statistics.deviation * statistics.deviation;
+    return noise > 0 && signal > 0 ? std::optional(10 * std::log10(signal / noise)) : std::nullopt;
 }
 
 Result<std::vector<CalibratedArray>> calibrateArrays(std::span<const io::NamedTensor> arrays,

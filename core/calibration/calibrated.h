@@ -30,6 +30,10 @@ struct CalibratedTensor
 /// The range that a symbol is given for a tensor: all values where nothing is clipped, else 0..t or -t..t.
 ChannelRange calibratedRange(const TensorStatistics &statistics, const Threshold &threshold);
 
+/// SQNR in dB of int8 codes with one scale an output channel, from the channels' ranges: the error of a code is taken to be even within
+/// its step, and channels to be of one size. Nothing without channels, or where all values are zero.
+std::optional<double> channelSqnrDb(const CalibratedTensor &tensor);
+
 /// A bare array and its threshold.
 struct CalibratedArray
 {

@@ -11,6 +11,18 @@ using calibration::CodeType;
 using calibration::Threshold;
 using calibration::ThresholdMethod;
 
+namespace {
+
+std::optional<double> reachableDb(const CalibratedTensor &tensor, const std::stop_token &stop)
+{
+    if (tensor.isParameter || tensor.statistics.absMax == 0)
+        return std::nullopt;
+    const ThresholdMethod best = tensor.atOutputs.value_or(ThresholdMethod::Mse);
+    return thresholdBy({best, std::nullopt}, tensor, stop).sqnrDb;
+}
+
+} // namespace
+
 policy::ThresholdChoice choiceFor(const policy::Policy &policy, const CalibratedTensor &tensor)
 {
     if (tensor.isParameter)
@@ -64,6 +76,7 @@ chosenThresholds(std::span<const CalibratedTensor> tensors, const policy::Policy
         ChosenThreshold &one = (*chosen)[k];
         one.threshold = thresholdBy(one.choice, tensors[k], stop);
         one.clipped = calibration::clippedShare(tensors[k].statistics, one.threshold.value);
+        one.reachableDb = k < before.size() ? before[k].reachableDb : reachableDb(tensors[k], stop);
         return !stop.stop_requested();
     };
     shareParts(machineThreads(), left.size(), choose);

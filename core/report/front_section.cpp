@@ -62,8 +62,9 @@ std::string frontPlot(const FrontFigures &front, const Reasons &reasons)
 
 std::string frontTable(const FrontFigures &front, const Reasons &reasons)
 {
-    std::string html = "<table><tr><th><th class=n>median ms<th class=n>95 % between<th class=n>of "
-                       "float32<th class=n>SQNR dB<th class=n>top-1<th class=n>fp32 groups<th>found by\n";
+    std::string html
+        = "<table class=sortable><tr><th><th class=n>median ms<th class=n>95 % between<th class=n>of "
+          "float32<th class=n>SQNR dB<th class=n>top-1<th class=n>fp32 groups<th>found by\n";
     for (const FrontPoint &point : front.points) {
         const auto wide = std::ranges::count_if(
             point.reasons, [](const auto &one) { return one.second.starts_with("float32"); });

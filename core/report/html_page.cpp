@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 
 namespace halftone::report {
 namespace {
@@ -29,7 +30,37 @@ th{position:sticky;top:0;background:var(--soft);font-weight:600}td.n,th.n{text-a
 .facts{display:flex;flex-wrap:wrap;gap:8px 32px;margin:16px 0}.facts b{display:block;font-size:18px;font-weight:600}
 .badge{font:600 11px/1 ui-monospace,monospace;padding:2px 4px;border-radius:3px;border:1px solid currentColor}
 .float32{color:var(--f32)}.float16{color:var(--f16)}.bfloat16{color:var(--b16)}.int8,.uint8{color:var(--i8)}.bad{font-weight:600}
-svg{max-width:100%;height:auto}
+svg{max-width:100%;height:auto}td{overflow-wrap:anywhere;max-width:420px}a{color:inherit}nav a{margin-right:16px}
+.graph text{font-family:Arial,"Liberation Sans",Helvetica,sans-serif;letter-spacing:-.02em}
+tr:target{background:var(--soft);outline:2px solid var(--first)}th.sorts{cursor:pointer}
+)";
+
+/// Sorts a table by the column whose heading is clicked or pressed, by number where the cells have one, and once more the other way round.
+constexpr std::string_view kSorting = R"(<script>
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.rows[0].cells];
+  const value = cell => {
+    const text = cell.textContent.trim();
+    const number = parseFloat(text.replace("∞", "Infinity").replace(/^[×±]/, "").replace(/(\d),(?=\d)/g, "$1"));
+    return Number.isNaN(number) ? text.toLowerCase() : number;
+  };
+  const sort = head => {
+    const up = head.ariaSort !== "ascending", at = head.cellIndex;
+    const compare = (a, b) => typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
+    const rows = [...table.rows].slice(1).map(row => [value(row.cells[at]), row]);
+    rows.sort((a, b) => up ? compare(a[0], b[0]) : compare(b[0], a[0]));
+    for (const row of rows) row[1].parentNode.append(row[1]);
+    for (const other of heads) other.ariaSort = null;
+    head.ariaSort = up ? "ascending" : "descending";
+  };
+  for (const head of heads) {
+    head.classList.add("sorts");
+    head.tabIndex = 0;
+    head.onclick = () => sort(head);
+    head.onkeydown = event => { if (event.key === "Enter") sort(head); };
+  }
+}
+</script>
 )";
 
 /// Precisions as variables, "--f16:#D55E00"; uint8 has int8's. Figures have --first and --second.
@@ -77,6 +108,22 @@ public:
         , m_source(*content.source)
         , m_converted(*content.converted)
     {
+        rewrite::forConversions(m_source, m_converted.conversion,
+                                [this](const graph::Graph &of, const rewrite::Conversion &made) {
+                                    for (graph::NodeId id = 0; id < of.nodeCount(); ++id) {
+                                        if (of.isVariable(id))
+                                            continue;
+                                        const tensor::DType type = made.precisionOf(id);
+                                        ++m_operators;
+                                        if (type == m_converted.policy.target)
+                                            ++m_lowered;
+                                        else if (isInt8(type))
+                                            ++m_inInt8;
+                                    }
+                                });
+        for (graph::NodeId id = 0; id < m_source.nodeCount(); ++id)
+            if (!m_source.isVariable(id))
+                m_nodes.emplace(m_source.node(id).name, id);
     }
 
     std::string write()
@@ -84,8 +131,10 @@ public:
         m_html = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
                  "content=\"width=device-width\"><title>"
             + markupText(m_content.title) + "</title><style>" + style() + "</style>\n<h1>"
-            + markupText(m_content.title) + "</h1><p class=\"faint\">Mixed precision, target "
-            + std::string(nameOf(target())) + "</p>\n";
+            + markupText(m_content.title) + "</h1><p class=\"faint\">" + headline() + "</p>\n";
+        if (!m_content.made.empty())
+            m_html += "<p class=\"faint\">" + markupText(m_content.made) + "</p>\n";
+        const std::size_t top = m_html.size();
         facts();
         if (m_converted.chip)
             chip(*m_converted.chip);
@@ -95,12 +144,66 @@ public:
         latency();
         front();
         layers();
-        m_html += "</html>\n";
+        m_html.insert(top, "<nav>" + m_links + "</nav>\n");
+        m_html += std::string(kSorting) + "</html>\n";
         return std::move(m_html);
     }
 
 private:
-    void section(const std::string &title) { m_html += "<h2>" + markupText(title) + "</h2>\n"; }
+    void section(const std::string &title)
+    {
+        const std::string id = "s" + std::to_string(++m_sections);
+        m_links += "<a href=\"#" + id + "\">" + markupText(title) + "</a>";
+        m_html += "<span id=\"" + id + "\"></span><h2>" + markupText(title) + "</h2>\n";
+    }
+
+    static bool isInt8(tensor::DType type) { return type == tensor::DType::I8 || type == tensor::DType::U8; }
+
+    /// What the model is now. Where it is int8, the target is that of the other operators.
+    std::string headline() const
+    {
+        const std::string name(nameOf(target()));
+        if (m_inInt8 == 0)
+            return "Mixed precision, target " + name;
+        return m_lowered == 0 ? "Quantized to int8"
+                              : "Quantized to int8; target of the other operators: " + name;
+    }
+
+    /// Of a node's row in the table of layers; empty: it has none.
+    std::string rowOf(const std::string &node) const
+    {
+        const auto found = m_nodes.find(node);
+        return found == m_nodes.end() ? std::string() : "#l" + std::to_string(found->second);
+    }
+
+    std::string nodeLink(const std::string &node) const
+    {
+        const std::string row = rowOf(node);
+        return row.empty() ? markupText(node) : "<a href=\"" + row + "\">" + markupText(node) + "</a>";
+    }
+
+    /// Where the limit of the first layer below it comes from (profile::CompareSettings::threshold).
+    std::string reasonOf(double threshold) const
+    {
+        constexpr double kDecibelsPerBit = 6.0206; // 20 log10(2)
+        constexpr int kInt8Bits = 8;
+        int least = 24;
+        tensor::DType narrowest = tensor::DType::F32;
+        for (const profile::LayerErrors &layer : m_content.comparison->layers) {
+            const int bits = isInt8(layer.dtype)   ? kInt8Bits
+                : tensor::fitsFloat32(layer.dtype) ? tensor::rangeOf(layer.dtype).significantBits
+                                                   : least;
+            if (bits < least) {
+                least = bits;
+                narrowest = layer.dtype;
+            }
+        }
+        if (std::abs(threshold - kDecibelsPerBit * least / 2) > 0.01)
+            return "the limit given";
+        const tensor::DType asked = narrowest == m_converted.policy.target ? target() : narrowest;
+        return "half of the " + std::to_string(least) + " significant bits of " + std::string(nameOf(asked))
+            + ", 6.02 dB each";
+    }
     void fact(const std::string &value, const std::string &what)
     {
         m_html += "<div><b>" + markupText(value) + "</b>" + markupText(what) + "</div>";
@@ -120,32 +223,32 @@ private:
 
     void facts()
     {
-        std::size_t ops = 0;
-        std::size_t lowered = 0;
-        rewrite::forConversions(m_source, m_converted.conversion,
-                                [&](const graph::Graph &of, const rewrite::Conversion &made) {
-                                    for (graph::NodeId id = 0; id < of.nodeCount(); ++id) {
-                                        if (of.isVariable(id))
-                                            continue;
-                                        ++ops;
-                                        lowered += made.precisionOf(id) == m_converted.policy.target ? 1 : 0;
-                                    }
-                                });
         const rewrite::CastCounts casts = rewrite::castTotals(m_converted.conversion);
         m_html += "<div class=\"facts\">";
-        fact(std::to_string(lowered) + " of " + std::to_string(ops),
-             "operators in " + std::string(nameOf(target())));
+        const std::string all = " of " + std::to_string(m_operators);
+        if (m_inInt8 > 0)
+            fact(std::to_string(m_inInt8) + all, "operators in int8");
+        if (m_inInt8 == 0 || m_lowered > 0)
+            fact(std::to_string(m_lowered) + all, "operators in " + std::string(nameOf(target())));
         fact(std::to_string(casts.casts + casts.multicasts), "casts");
         if (casts.quantizes + casts.dequantizes > 0)
             fact(std::to_string(casts.quantizes + casts.dequantizes), "conversions from and to int8");
         if (m_content.score)
-            fact(m_content.score->second,
-                 m_content.score->first + " on " + std::to_string(m_content.examples) + " examples");
+            fact(m_content.score->second, m_content.score->first + " on " + examples());
         if (m_content.versus)
             fact("×" + number(m_content.versus->ratio, "%.2f"),
                  "of float32's time, 95 % between " + number(m_content.versus->ci95[0], "%.2f") + " and "
                      + number(m_content.versus->ci95[1], "%.2f"));
         m_html += "</div>\n";
+    }
+
+    /// "100 examples", "the first 8 of 100 examples" while a comparison runs.
+    std::string examples() const
+    {
+        const std::string some = std::to_string(m_content.examples);
+        return m_content.expected > m_content.examples
+            ? "the first " + some + " of " + std::to_string(m_content.expected) + " examples"
+            : some + (m_content.examples == 1 ? " example" : " examples");
     }
 
     /// By whose rates the warnings and times are told.
@@ -175,7 +278,7 @@ private:
         if (m_content.graphSvg.empty())
             missing("No picture of the graph.");
         else
-            m_html += "<div class=\"scroll\">" + m_content.graphSvg + "</div>\n";
+            m_html += "<div class=\"scroll graph\">" + m_content.graphSvg + "</div>\n";
     }
 
     /// The model's operators by what decided for them.
@@ -187,7 +290,7 @@ private:
             if (!m_source.isVariable(id))
                 ++byRule[std::string(policy::nameOf(m_converted.assignment.rule(id)))][m_source.node(id).op];
         }
-        m_html += "<table><tr><th>decided by<th>operators\n";
+        m_html += "<table class=sortable><tr><th>decided by<th>operators\n";
         for (const auto &[rule, ops] : byRule) {
             m_html += "<tr><td>" + markupText(rule) + "<td>";
             for (bool first = true; const auto &[op, count] : ops) {
@@ -203,19 +306,24 @@ private:
     {
         section("Error by layer");
         if (!m_content.comparison) {
-            missing("Not compared: no data.");
+            missing("Not compared: " + m_content.whyNotCompared + '.');
             return;
         }
         std::vector<Mark> marks;
         for (const profile::LayerErrors &layer : m_content.comparison->layers)
             if (layer.output == 0 && layer.cumulative)
-                marks.push_back({m_source.node(layer.node).name, layer.cumulative->sqnrDb});
+                marks.push_back({m_source.node(layer.node).name, layer.cumulative->sqnrDb,
+                                 rowOf(m_source.node(layer.node).name)});
         m_html += linePlot(marks, "SQNR in dB (higher is better)");
-        m_html += "<p>Computed " + markupText(m_content.arithmetic) + ".</p>\n";
+        m_html += "<p>Computed " + markupText(m_content.arithmetic)
+            + (m_content.examples > 0 ? " over " + examples() : std::string())
+            + (m_content.expected > m_content.examples ? "; the comparison was still running" : "")
+            + ".</p>\n";
         if (m_content.comparison->firstDivergence) {
             const auto &first = m_content.comparison->layers[*m_content.comparison->firstDivergence];
-            m_html += "<p>First layer below " + number(m_content.comparison->threshold, "%.1f dB") + ": <b>"
-                + markupText(m_source.node(first.node).name) + "</b></p>\n";
+            m_html += "<p>First layer below " + number(m_content.comparison->threshold, "%.1f dB") + " ("
+                + reasonOf(m_content.comparison->threshold) + "): <b>"
+                + nodeLink(m_source.node(first.node).name) + "</b></p>\n";
         }
     }
 
@@ -239,7 +347,8 @@ private:
              (m_content.mixed ? m_content.mixed : m_content.fp32)->layers)
             bars.push_back({layer.step.nodes.empty() ? std::string(kernels::nameOf(layer.step.kind))
                                                      : layer.step.nodes.back(),
-                            layer.medianUs, std::string(nameOf(layer.step.dtype))});
+                            layer.medianUs, std::string(nameOf(layer.step.dtype)),
+                            layer.step.nodes.empty() ? std::string() : rowOf(layer.step.nodes.back())});
         m_html += barPlot(bars, "µs, slowest steps first", 24);
     }
 
@@ -289,9 +398,9 @@ private:
         if (reasons.empty())
             return;
         section("Why each layer has its type");
-        m_html += "<div class=\"scroll\"><table><tr><th>layer<th>as found by the search\n";
+        m_html += "<div class=\"scroll\"><table class=sortable><tr><th>layer<th>as found by the search\n";
         for (const auto &[node, reason] : reasons)
-            m_html += "<tr><td>" + markupText(node) + "<td>" + markupText(reason) + '\n';
+            m_html += "<tr><td>" + nodeLink(node) + "<td>" + markupText(reason) + '\n';
         m_html += "</table></div>\n";
     }
 
@@ -310,7 +419,7 @@ private:
             for (const profile::LayerErrors &layer : m_content.comparison->layers)
                 if (layer.output == 0)
                     byNode[layer.node] = &layer;
-        m_html += "<div class=\"scroll\"><table><tr><th>name<th>operator<th>computes<th>sums "
+        m_html += "<div class=\"scroll\"><table class=sortable><tr><th>name<th>operator<th>computes<th>sums "
                   "in<th>gives<th>shape<th>because<th "
                   "class=n>SQNR dB<th class=n>isolated dB<th class=n>max abs<th class=n>overflow<th "
                   "class=n>NaN\n";
@@ -327,8 +436,8 @@ private:
     {
         const graph::NodeDef &node = m_source.node(id);
         const std::string type(nameOf(precisionOf(id)));
-        m_html += "<tr><td>" + markupText(node.name) + "<td>" + markupText(node.op)
-            + "<td><span class=\"badge " + type + "\">" + type + "</span><td>"
+        m_html += "<tr id=l" + std::to_string(id) + "><td>" + markupText(node.name) + "<td>"
+            + markupText(node.op) + "<td><span class=\"badge " + type + "\">" + type + "</span><td>"
             + (arithmetic.unit ? typeText(arithmetic.accumulate) : std::string()) + "<td>"
             + typeText(arithmetic.output) + "<td>"
             + markupText(m_content.shapes ? m_content.shapes->of({id, 0, 0}).toString() : "?") + "<td>"
@@ -353,6 +462,12 @@ private:
     const PageContent &m_content;
     const graph::Graph &m_source;
     const mixed::ConvertedModel &m_converted;
+    std::unordered_map<std::string, graph::NodeId> m_nodes; ///< operators by name
+    std::size_t m_operators = 0; ///< with those of bodies
+    std::size_t m_lowered = 0; ///< of them in the target type
+    std::size_t m_inInt8 = 0;
+    std::size_t m_sections = 0;
+    std::string m_links; ///< to the sections
     std::string m_html;
 };
 

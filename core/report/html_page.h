@@ -17,6 +17,7 @@ namespace halftone::report {
 struct PageContent
 {
     std::string title; ///< name of the model
+    std::string made; ///< when, by which version and on which machine, a sentence; empty: not told
     const graph::Graph *source = nullptr;
     const mixed::ConvertedModel *converted = nullptr;
     const infer::ShapeMap *shapes = nullptr;
@@ -24,6 +25,8 @@ struct PageContent
     /// Task metric of the source and the converted model: "top-1", "98.1 → 97.9 %".
     std::optional<std::pair<std::string, std::string>> score;
     std::size_t examples = 0;
+    std::size_t expected = 0; ///< more than `examples`: the comparison is still running
+    std::string whyNotCompared = "no data"; ///< if there is no comparison
     std::string arithmetic; ///< arithmetic of the comparison: "as the operators are defined"
     const profile::Latency *fp32 = nullptr;
     const profile::Latency *mixed = nullptr;
@@ -32,7 +35,8 @@ struct PageContent
     std::string graphSvg; ///< an <svg> element; empty: none
 };
 
-/// A self-contained HTML page: no scripts, other files or network. Names from the model are escaped.
+/// A self-contained HTML page without other files or network, which reads the same without its one script, which sorts tables. Names from
+/// the model are escaped.
 std::string htmlPage(const PageContent &content);
 
 } // namespace halftone::report

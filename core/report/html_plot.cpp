@@ -123,6 +123,12 @@ std::string gridOf(const Axis &x, const Axis &y)
     return svg;
 }
 
+/// The element, as a link where there is one.
+std::string linked(const std::string &link, const std::string &element)
+{
+    return link.empty() ? element : "<a href=\"" + markupText(link) + "\">" + element + "</a>";
+}
+
 } // namespace
 
 std::string numberText(double value, const char *format)
@@ -201,11 +207,12 @@ std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
         const double x = kLeft + spacing * static_cast<double>(i);
         const bool finite = std::isfinite(marks[i].value);
         path += (i == 0 ? "M" : "L") + number(x) + ' ' + number(y(marks[i].value));
-        dots += "<circle r=\"3\" cx=\"" + number(x) + "\" cy=\"" + number(y(marks[i].value)) + "\" "
-            + (finite ? "fill=\"var(--first)\""
-                      : "fill=\"var(--ground)\" stroke=\"var(--second)\" stroke-width=\"2\"")
-            + "><title>" + markupText(marks[i].name) + ": " + number(marks[i].value, "%.1f")
-            + "</title></circle>";
+        dots += linked(marks[i].link,
+                       "<circle r=\"3\" cx=\"" + number(x) + "\" cy=\"" + number(y(marks[i].value)) + "\" "
+                           + (finite ? "fill=\"var(--first)\""
+                                     : "fill=\"var(--ground)\" stroke=\"var(--second)\" stroke-width=\"2\"")
+                           + "><title>" + markupText(marks[i].name) + ": " + number(marks[i].value, "%.1f")
+                           + "</title></circle>");
     }
     svg += "<path fill=\"none\" stroke=\"var(--first)\" d=\"" + path + "\"/>" + dots + "<text x=\""
         + number(kLeft) + "\" y=\"11\">" + markupText(axis) + "</text></svg>\n";
@@ -224,12 +231,15 @@ std::string barPlot(std::vector<Bar> bars, const std::string &axis, std::size_t 
     for (std::size_t i = 0; i < bars.size(); ++i) {
         const double top = kRow * static_cast<double>(i + 1);
         const double width = std::max(1.0, bars[i].value / longest * (kWidth - kNameWidth - 80));
-        svg += "<text text-anchor=\"end\" x=\"" + number(kNameWidth - 8) + "\" y=\"" + number(top + 13)
-            + "\">" + markupText(shortened(bars[i].name)) + "</text><rect class=\""
-            + markupText(bars[i].style) + "\" fill=\"currentColor\" x=\"" + number(kNameWidth) + "\" y=\""
-            + number(top + 3) + "\" height=\"" + number(kRow - 5) + "\" width=\"" + number(width)
-            + "\"/><text x=\"" + number(kNameWidth + width + 6) + "\" y=\"" + number(top + 13) + "\">"
-            + number(bars[i].value) + "</text>";
+        // Monospaced, so that a shortened name fits whatever its letters are.
+        svg += linked(bars[i].link,
+                      "<text font-family=\"monospace\" text-anchor=\"end\" x=\"" + number(kNameWidth - 8)
+                          + "\" y=\"" + number(top + 13) + "\">" + markupText(shortened(bars[i].name))
+                          + "</text>")
+            + "<rect class=\"" + markupText(bars[i].style) + "\" fill=\"currentColor\" x=\""
+            + number(kNameWidth) + "\" y=\"" + number(top + 3) + "\" height=\"" + number(kRow - 5)
+            + "\" width=\"" + number(width) + "\"/><text x=\"" + number(kNameWidth + width + 6) + "\" y=\""
+            + number(top + 13) + "\">" + number(bars[i].value) + "</text>";
     }
     if (left > 0)
         svg += "<text x=\"" + number(kNameWidth) + "\" y=\"" + number(height - 4) + "\">and "

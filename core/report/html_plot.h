@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-/// Plain plots as <svg> elements, for pages that run no script.
+/// Plain plots as <svg> elements, which need no script.
 namespace halftone::report {
 
 struct Mark
 {
     std::string name;
     double value = 0; ///< NaN and infinities stand at the border, hollow
+    std::string link = {}; ///< of the mark: "#l12"; empty: none
 };
 
 /// Values one after the other, joined by a line; each mark tells its name and value as a tooltip.
@@ -22,6 +23,7 @@ struct Bar
     std::string name;
     double value = 0;
     std::string style; ///< CSS class that colours it
+    std::string link = {}; ///< of the name: "#l12"; empty: none
 };
 
 /// The `most` largest, from the top down.

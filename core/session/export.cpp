@@ -1,6 +1,7 @@
 #include "core/session/export.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/cpu_kind.h"
 #include "core/base/output_check.h"
 #include "core/infer/known_shapes.h"
 #include "core/policy/policy_json.h"
@@ -8,6 +9,8 @@
 #include "core/report/html_page.h"
 #include "core/session/in_format.h"
 
+#include <array>
+#include <ctime>
 #include <filesystem>
 
 namespace halftone::session {
@@ -53,10 +56,23 @@ std::vector<std::string> filesOf(const ExportOptions &options, const io::LoadedM
     return files;
 }
 
+std::string madeLine(std::string_view version)
+{
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    std::array<char, 40> when{};
+    std::strftime(when.data(), when.size(), "%Y-%m-%d %H:%M UTC", &utc);
+    const std::string cpu = cpuKind();
+    return "Written on " + std::string(when.data()) + " by Halftone " + std::string(version) + " on "
+        + cpu.substr(0, cpu.find(',')) + '.';
+}
+
 std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg,
-                       const report::FrontFigures *front)
+                       const report::FrontFigures *front, const std::string &made)
 {
     report::PageContent content;
+    content.made = made;
     content.front = front;
     content.title = std::filesystem::path(snapshot.source->modelPath).filename().string();
     content.source = &snapshot.graph();
@@ -67,12 +83,15 @@ std::string reportPage(const Snapshot &snapshot, const Figures &figures, const s
     if (figures.comparison && figures.comparisonRevision == snapshot.revision) {
         content.comparison = &figures.comparison->comparison;
         content.examples = figures.comparison->examples;
+        content.expected = figures.comparison->expected;
         content.arithmetic = backends::meaningOf(figures.comparison->arithmetic);
         if (const auto &task = figures.comparison->task) {
             if (const auto words = jobs::wordsOf(*task))
                 content.score = std::pair(words->name, words->values());
         }
     }
+    if (figures.comparison && !content.comparison)
+        content.whyNotCompared = "the comparison of these lists had not begun";
     if (figures.latency && figures.latencyRevision == snapshot.revision) {
         content.fp32 = &figures.latency->fp32;
         if (figures.latency->native) {
@@ -115,9 +134,13 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
     }
     if (options.report) {
         written.push_back(options.prefix + ".html");
-        HALFTONE_CHECK(writeWhole(
-            written.back(),
-            reportPage(shown, options.corrected ? Figures() : figures, graphSvg, options.front.get())));
+        Figures told = figures;
+        if (options.corrected) { // other biases take the same time
+            told.comparison = options.correctedComparison;
+            told.comparisonRevision = snapshot.revision;
+        }
+        HALFTONE_CHECK(
+            writeWhole(written.back(), reportPage(shown, told, graphSvg, options.front.get(), options.made)));
     }
     return written;
 }

@@ -139,7 +139,7 @@ Result<std::string> makeReport(const ReportRequest &request, const Progress &pro
         figures.latencyRevision = snapshot->revision;
     }
     HALFTONE_TRY(const std::string picture, graphPicture(*snapshot, progress));
-    return reportPage(*snapshot, figures, picture, front ? &*front : nullptr);
+    return reportPage(*snapshot, figures, picture, front ? &*front : nullptr, request.made);
 }
 
 } // namespace halftone::session

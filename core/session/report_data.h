@@ -22,6 +22,7 @@ struct ReportRequest
     unsigned threads = 0; ///< 0: as many as the machine has
     std::string front; ///< what `tune --out` wrote; empty: none
     bool latency = false; ///< measure too
+    std::string made; ///< as madeLine(); empty: not told
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of the comparison
 };
 

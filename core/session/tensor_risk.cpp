@@ -17,9 +17,10 @@ using calibration::FormatLoss;
 using calibration::TensorStatistics;
 using tensor::DType;
 
-/// Where int8 codes begin to be worth looking at, in dB, and what a threshold may lose against minmax.
+/// Where int8 codes begin to be worth looking at, in dB; what a threshold may lose against the best one; what is worth mentioning.
 constexpr double kGoodSqnr = 40;
 constexpr double kBadLoss = 20;
+constexpr double kLossWorthWords = 1;
 
 std::string formatted(const char *format, double value)
 {
@@ -70,7 +71,7 @@ Finding findingOf(const TensorStatistics &statistics, DType type)
 }
 
 /// A node's end of a tensor.
-struct TensorUse
+struct TensorEnd
 {
     graph::NodeId node = 0;
     std::uint32_t slot = 0; ///< of its inputs or outputs
@@ -78,48 +79,60 @@ struct TensorUse
 };
 
 /// What writes and reads every tensor, by its name.
-std::unordered_map<std::string, std::vector<TensorUse>> usesByTensor(const graph::Graph &graph)
+std::unordered_map<std::string, std::vector<TensorEnd>> endsByTensor(const graph::Graph &graph)
 {
-    std::unordered_map<std::string, std::vector<TensorUse>> all;
-    const auto usesOf = [&](const graph::Entry &entry) -> std::vector<TensorUse> & {
-        auto &uses = all[dialect::of(graph).entryName(graph, entry)];
-        if (uses.empty() && !graph.isVariable(entry.node))
-            uses.push_back({entry.node, entry.output, false});
-        return uses;
+    std::unordered_map<std::string, std::vector<TensorEnd>> all;
+    const auto endsOf = [&](const graph::Entry &entry) -> std::vector<TensorEnd> & {
+        auto &ends = all[dialect::of(graph).entryName(graph, entry)];
+        if (ends.empty() && !graph.isVariable(entry.node))
+            ends.push_back({entry.node, entry.output, false});
+        return ends;
     };
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         const auto inputs = graph.inputs(id);
         for (std::uint32_t slot = 0; slot < inputs.size(); ++slot)
-            usesOf(inputs[slot]).push_back({id, slot, true});
+            endsOf(inputs[slot]).push_back({id, slot, true});
     }
     for (const graph::Entry &head : graph.heads())
-        usesOf(head);
+        endsOf(head);
     return all;
 }
 
 /// The type in which the converted node really has the tensor: not all that an operator reads is in the type that it computes
 /// in. Unknown in int8.
-DType typeOf(const rewrite::Conversion &conversion, const TensorUse &use)
+DType typeOf(const rewrite::Conversion &conversion, const TensorEnd &end)
 {
-    const graph::NodeId node = conversion.fromSource[use.node];
-    if (conversion.isInt8(use.node) || node == rewrite::kNoNode)
+    const graph::NodeId node = conversion.fromSource[end.node];
+    if (conversion.isInt8(end.node) || node == rewrite::kNoNode)
         return DType::Unknown;
-    if (!use.reads)
-        return conversion.types.of({node, use.slot, 0});
+    if (!end.reads)
+        return conversion.types.of({node, end.slot, 0});
     const auto inputs = conversion.graph.inputs(node);
-    return use.slot < inputs.size() ? conversion.types.of(inputs[use.slot]) : DType::Unknown;
+    return end.slot < inputs.size() ? conversion.types.of(inputs[end.slot]) : DType::Unknown;
 }
 
 /// The nodes that compute in a type and have the tensor in it.
-std::vector<graph::NodeId> nodesIn(DType type, const Snapshot &snapshot, const std::vector<TensorUse> &uses)
+std::vector<graph::NodeId> nodesIn(DType type, const Snapshot &snapshot, const std::vector<TensorEnd> &ends)
 {
     std::vector<graph::NodeId> nodes;
-    for (const TensorUse &use : uses) {
-        if (snapshot.precisionOf(use.node) == type && typeOf(snapshot.converted->conversion, use) == type
-            && (nodes.empty() || nodes.back() != use.node))
-            nodes.push_back(use.node);
+    for (const TensorEnd &end : ends) {
+        if (snapshot.precisionOf(end.node) == type && typeOf(snapshot.converted->conversion, end) == type
+            && (nodes.empty() || nodes.back() != end.node))
+            nodes.push_back(end.node);
     }
     return nodes;
+}
+
+/// The tensor lies on the border of an int8 operator, which may be several nodes.
+bool crossesInt8(const rewrite::Conversion &conversion, const std::vector<TensorEnd> &ends)
+{
+    const bool isWritten = !ends.front().reads;
+    const graph::NodeId own = isWritten ? conversion.int8Group[ends.front().node] : rewrite::kNoNode;
+    if (isWritten && own == ends.front().node)
+        return true; // an int8 operator gives it
+    return std::ranges::any_of(ends, [&](const TensorEnd &end) {
+        return end.reads && conversion.isInt8(end.node) && conversion.int8Group[end.node] != own;
+    });
 }
 
 std::string actionFor(const graph::Graph &graph, const std::vector<graph::NodeId> &nodes)
@@ -135,36 +148,40 @@ std::string actionFor(const graph::Graph &graph, const std::vector<graph::NodeId
 
 } // namespace
 
-TensorRisk riskOf(const CalibratedTensor &tensor, const calibration::Threshold &chosen, DType target,
-                  bool isHeld)
+TensorRisk riskOf(const CalibratedTensor &tensor, const jobs::ChosenThreshold &chosen, DType target,
+                  TensorUse use)
 {
     const TensorStatistics &statistics = tensor.statistics;
     if (const std::uint64_t odd = statistics.count - statistics.finite(); odd > 0)
         return {4, countOf(odd, "value is", "values are") + " NaN or infinite in float32"};
-    if (Finding finding = findingOf(statistics, target); isHeld && finding.severity > 0)
+    if (Finding finding = findingOf(statistics, target); use.isHeld && finding.severity > 0)
         return {finding.severity, std::move(finding.words)};
-    if (!chosen.sqnrDb)
+    if (!use.isCoded || tensor.isParameter || !chosen.threshold.sqnrDb || !chosen.reachableDb)
         return {};
-    const double shortfall = std::clamp((kGoodSqnr - *chosen.sqnrDb) / kGoodSqnr, 0.0, 0.999);
-    const double lost = chosen.sqnrDbMinMax && std::isfinite(*chosen.sqnrDbMinMax)
-        ? std::clamp((*chosen.sqnrDbMinMax - *chosen.sqnrDb) / kBadLoss, 0.0, 0.999)
-        : 0;
-    if (lost > shortfall)
-        return {lost, formatted("%.1f", *chosen.sqnrDbMinMax - *chosen.sqnrDb) + " dB below minmax in int8"};
-    return {shortfall, shortfall > 0.25 ? formatted("%.1f", *chosen.sqnrDb) + " dB in int8" : std::string()};
+    // Beyond what is good already nothing needs to be mended.
+    const double lost = std::min(*chosen.reachableDb, kGoodSqnr) - *chosen.threshold.sqnrDb;
+    const double severity = std::clamp(lost / kBadLoss, 0.0, 0.999);
+    return {severity,
+            lost >= kLossWorthWords ? formatted("%.1f", lost) + " dB below the best threshold"
+                                    : std::string()};
 }
 
-std::vector<bool> heldInTarget(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)
+std::vector<TensorUse> usesOf(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)
 {
-    std::vector<bool> held(calibration.tensors.size());
+    std::vector<TensorUse> uses(calibration.tensors.size(), TensorUse{false, true});
     if (!snapshot.converted)
-        return held;
-    const auto uses = usesByTensor(snapshot.graph());
-    for (std::size_t k = 0; k < held.size(); ++k) {
-        const auto found = uses.find(calibration.tensors[k].name);
-        held[k] = found != uses.end() && !nodesIn(snapshot.policy->target, snapshot, found->second).empty();
+        return uses;
+    const auto ends = endsByTensor(snapshot.graph());
+    const bool hasInt8 = !snapshot.converted->conversion.int8Group.empty();
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+        uses[k].isCoded = !hasInt8;
+        const auto found = ends.find(calibration.tensors[k].name);
+        if (found == ends.end())
+            continue;
+        uses[k].isHeld = !nodesIn(snapshot.policy->target, snapshot, found->second).empty();
+        uses[k].isCoded = uses[k].isCoded || crossesInt8(snapshot.converted->conversion, found->second);
     }
-    return held;
+    return uses;
 }
 
 std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)
@@ -173,11 +190,11 @@ std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const jobs::Calibr
     if (!snapshot.converted || snapshot.error)
         return all;
     const graph::Graph &graph = snapshot.graph();
-    const auto uses = usesByTensor(graph);
+    const auto ends = endsByTensor(graph);
     for (std::size_t k = 0; k < calibration.tensors.size(); ++k) {
         const CalibratedTensor &tensor = calibration.tensors[k];
-        const auto found = uses.find(tensor.name);
-        if (found == uses.end())
+        const auto found = ends.find(tensor.name);
+        if (found == ends.end())
             continue;
         for (const DType type : {DType::F16, DType::BF16}) {
             TensorAdvice advice;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/jobs/chosen_thresholds.h"
 #include "core/policy/edits.h"
 #include "core/session/snapshot.h"
 
@@ -18,23 +19,32 @@ inline constexpr double kMostSpacing = 0.1;
 /// How much a tensor is at risk in the target type or in int8.
 struct TensorRisk
 {
-    /// Orders tensors: 2 and more for values that the target type cannot hold, 1 to 2 for a warning of the target type, below that
-    /// how bad the int8 codes are (0: as good as lossless).
+    /// Orders tensors (core/quantize/RULES.md, Q-risk): 2 and more for values that cannot be held, 1 to 2 for a warning of the target
+    /// type, below that what another int8 threshold would gain (0: nothing).
     double severity = 0;
-    std::string words; ///< "450 of 28,800 values overflow float16", "21.3 dB in int8"; empty: nothing to say
+    std::string
+        words; ///< "450 of 28,800 values overflow float16", "21.3 dB below the best threshold"; empty: nothing to say
 
     bool isHard() const { return severity >= 2; }
     bool isWarning() const { return severity >= 1; }
 };
 
+/// Where a tensor is used: elsewhere its values put nothing at risk.
+struct TensorUse
+{
+    bool isHeld = true; ///< some node has it in the target type
+    bool isCoded = true; ///< some int8 operator reads or gives its codes, or there is no int8 operator at all
+
+    bool operator==(const TensorUse &) const = default;
+};
+
 /// chosen  its threshold for int8 codes
 /// target  float16 or bfloat16, whose rules are asked
-/// isHeld  some node has the tensor in that type; else its values put nothing at risk there
-TensorRisk riskOf(const calibration::CalibratedTensor &tensor, const calibration::Threshold &chosen,
-                  tensor::DType target, bool isHeld = true);
+TensorRisk riskOf(const calibration::CalibratedTensor &tensor, const jobs::ChosenThreshold &chosen,
+                  tensor::DType target, TensorUse use = {});
 
-/// Of every tensor: does some node have it in the policy's target type?
-std::vector<bool> heldInTarget(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration);
+/// Of every tensor, in the present conversion. Before there is one no tensor is held in the target type.
+std::vector<TensorUse> usesOf(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration);
 
 /// Something that a tensor's statistics say should be mended in the lists, and the edit that does it.
 struct TensorAdvice

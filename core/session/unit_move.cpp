@@ -14,11 +14,18 @@ using Names = std::vector<std::string>;
 
 ModelUnit namedUnit(const graph::Graph &graph, const patterns::Unit &unit)
 {
-    ModelUnit named{std::string(patterns::titleOf(unit.kind)), {}};
+    ModelUnit named{std::string(patterns::titleOf(unit.kind)), {}, unit.kind};
     for (const patterns::NodeIndex node : unit.nodes)
         if (!graph.isVariable(node))
             named.nodes.push_back(graph.node(node).name);
     return named;
+}
+
+/// "LayerNorms", "Softmaxes"
+std::string pluralOf(std::string_view title)
+{
+    const bool hisses = title.ends_with('x') || title.ends_with('s') || title.ends_with("sh");
+    return std::string(title) + (hisses ? "es" : "s");
 }
 
 /// Those of `names` whose operators have an int8 form.
@@ -73,6 +80,28 @@ std::vector<ModelUnit> unitsAround(const Snapshot &snapshot, std::vector<graph::
     if (within != nullptr)
         around.insert(around.begin(), namedUnit(snapshot.graph(), *within));
     return around;
+}
+
+std::optional<ModelUnit> allOfKind(const Snapshot &snapshot, const ModelUnit &unit)
+{
+    if (!unit.kind || !snapshot.units)
+        return std::nullopt;
+    std::vector<bool> isIn(snapshot.graph().nodeCount());
+    ModelUnit all{{}, {}, unit.kind, 0};
+    for (const patterns::Unit &one : snapshot.units->unitsOf(snapshot.source->model)) {
+        if (one.kind != *unit.kind)
+            continue;
+        ++all.count;
+        for (const patterns::NodeIndex node : one.nodes)
+            isIn[node] = true;
+    }
+    if (all.count < 2)
+        return std::nullopt;
+    all.title = std::to_string(all.count) + ' ' + pluralOf(patterns::titleOf(*unit.kind));
+    for (graph::NodeId id = 0; id < isIn.size(); ++id)
+        if (isIn[id] && !snapshot.graph().isVariable(id))
+            all.nodes.push_back(snapshot.graph().node(id).name);
+    return all;
 }
 
 Result<policy::Edit> moveUnit(const Snapshot &snapshot, const ModelUnit &unit,

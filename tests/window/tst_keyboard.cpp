@@ -2,6 +2,9 @@
 #include "app/live_jobs.h"
 #include "app/recoverable_session.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/calibration/calibration_panel.h"
+#include "widgets/common/number_field.h"
+#include "widgets/graphview/find_panel.h"
 
 #include <QAbstractButton>
 #include <QAction>
@@ -133,6 +136,8 @@ private Q_SLOTS:
     void lettersThatAreTypedMoveNothing();
     void layersAreSortedByTheColumnOfTheCurrentCell();
     void muchUnsavedWorkDoesNotMakeTheWindowHigher();
+    void escapeOnlyDismisses();
+    void undoWorksFromANumberField();
 
 private:
     const app::FocusMark m_mark; ///< as main() has
@@ -282,9 +287,10 @@ void TestKeyboard::theKeysOfAPanelLeadFromOneToTheNext()
         actionOf(window, Qt::Key_F6)->trigger();
         way << faceOf(QApplication::focusWidget()).section('"', 1, 1);
     }
-    QCOMPARE(way, QStringList({"Operator lists", "Inspector", "Layers", "target", "Graph of the model"}));
+    QCOMPARE(way,
+             QStringList({"Operator lists", "Inspector", "Layers", "Target type", "Graph of the model"}));
     actionOf(window, Qt::SHIFT | Qt::Key_F6)->trigger();
-    QCOMPARE(faceOf(QApplication::focusWidget()).section('"', 1, 1), QStringLiteral("target"));
+    QCOMPARE(faceOf(QApplication::focusWidget()).section('"', 1, 1), QStringLiteral("Target type"));
 }
 
 void TestKeyboard::theKeysOfTheListsMoveWhatIsChosenInTheGraph()
@@ -378,6 +384,80 @@ void TestKeyboard::muchUnsavedWorkDoesNotMakeTheWindowHigher()
     }
     for (const QString &left : app::recoverableJournals())
         app::discardJournal(left);
+}
+
+void TestKeyboard::escapeOnlyDismisses()
+{
+    MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    openQuickly(window);
+    for (const QAction *action : window.findChildren<QAction *>())
+        QVERIFY2(!action->shortcuts().contains(QKeySequence(Qt::Key_Escape)), qPrintable(action->text()));
+    auto &selection = window.controller().selection();
+    const auto node = test::nodeNamed(window.controller().snapshot()->graph(), "stem_conv");
+    QVERIFY(actionOf(window, Qt::SHIFT | Qt::Key_Escape));
+    int stopped = 0;
+    connect(&window.jobs(), &app::LiveJobs::busyChanged, this, [&] { stopped += !window.jobs().isBusy(); });
+    window.jobs().setErrorsWanted(true);
+    window.jobs().runAgain();
+    QVERIFY(window.jobs().isBusy());
+    for (QWidget *stop : tour(window, Qt::Key_Tab)) {
+        if (!stop->isVisible())
+            continue;
+        stop->setFocus(Qt::TabFocusReason);
+        selection.set(node);
+        const int before = stopped;
+        QTest::keyClick(stop, Qt::Key_Escape);
+        QVERIFY2(!selection.current(), qPrintable(faceOf(stop)));
+        QCOMPARE(stopped, before);
+    }
+    window.graphView().showFind();
+    selection.set(node);
+    QTest::keyClick(&window.lists(), Qt::Key_Escape);
+    QVERIFY(!window.graphView().findPanel()->isVisible());
+    QVERIFY(selection.current()); // one thing at a time
+    window.jobs().runAgain();
+    QVERIFY(window.jobs().isBusy());
+    QTest::keyClick(&window, Qt::Key_Escape, Qt::ShiftModifier);
+    QVERIFY(!window.jobs().isBusy());
+}
+
+void TestKeyboard::undoWorksFromANumberField()
+{
+    MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    openQuickly(window);
+    window.jobs().runAgain();
+    QVERIFY(settle(window));
+    auto *const dock = window.findChild<QDockWidget *>(QStringLiteral("calibration"));
+    dock->show();
+    dock->raise();
+    window.controller().selection().set(
+        test::nodeNamed(window.controller().snapshot()->graph(), "stem_conv"));
+    auto *const field = window.calibration().findChild<widgets::NumberField *>();
+    QVERIFY(field);
+    QTRY_VERIFY(field->isEnabled() && !field->visibleRegion().isEmpty());
+    const auto thresholds = [&window] { return window.controller().document()->policy().thresholds; };
+    const auto before = thresholds();
+    field->setFocus();
+    field->selectAll();
+    QTest::keyClicks(field, QStringLiteral("0.5"));
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier); // typing is undone first
+    QVERIFY(thresholds() == before);
+    field->selectAll();
+    QTest::keyClicks(field, QStringLiteral("0.5"));
+    QTest::keyClick(field, Qt::Key_Return);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(thresholds() != before);
+    QCOMPARE(QApplication::focusWidget(), field);
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(thresholds() == before);
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(thresholds() != before);
 }
 
 HALFTONE_WINDOW_TEST(TestKeyboard)

@@ -14,8 +14,11 @@
 #include "tests/window/window_fixture.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/graphview/graph_view.h"
+#include "widgets/models/tune_state.h"
 #include "widgets/plots/latency_plot.h"
+#include "widgets/tables/layers_table.h"
 
+#include <QAbstractButton>
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
@@ -29,6 +32,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <QPainter>
 #include <QProcess>
 #include <QPushButton>
@@ -36,6 +40,7 @@
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QStyleOption>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QToolButton>
@@ -81,6 +86,10 @@ class TestMainWindow : public QObject
 private Q_SLOTS:
     void theSampleShowsWhatOverflowsAndAButtonThatMendsIt();
     void theSampleIsThereAsOnnxToo();
+    void drawnInputsReplaceDataOnlyWhenConfirmed();
+    void theRunMenuMeasuresCalibratesAndTunes();
+    void rowsOfLayersCanBeMovedToAList();
+    void noWidgetKeepsColoursOfAnotherTheme();
     void tooLittleMemoryIsMendedFromTheNotice();
     void figuresEqualTheCommandLines();
     void latencyIsNotShownForWhatIsEmulated();
@@ -673,7 +682,7 @@ void TestMainWindow::whatIsStoppedIsSaid()
     window.openSample();
     QTRY_VERIFY(window.jobs().isBusy());
     for (QAction *action : window.findChildren<QAction *>()) {
-        if (action->shortcut() == QKeySequence(Qt::Key_Escape))
+        if (action->shortcut() == QKeySequence(Qt::SHIFT | Qt::Key_Escape))
             action->trigger();
     }
     QVERIFY(!window.jobs().isBusy());
@@ -709,6 +718,102 @@ void TestMainWindow::tooLittleMemoryIsMendedFromTheNotice()
     QCOMPARE(window.jobs().settings().memoryLimit, std::size_t{512} << 20);
     QVERIFY2(notice->text().isEmpty(), qPrintable(notice->text()));
     QTRY_VERIFY_WITH_TIMEOUT(window.controller().figures().comparison != nullptr, 60000);
+}
+
+void TestMainWindow::drawnInputsReplaceDataOnlyWhenConfirmed()
+{
+    MainWindow window;
+    test::openQuickly(window);
+    const auto before = window.jobs().data();
+    QVERIFY(before);
+    const auto draw = [&window](bool confirms) {
+        bool wasAsked = false;
+        QTimer answer;
+        answer.setSingleShot(true);
+        connect(&answer, &QTimer::timeout, &window, [&] {
+            auto *const box = qobject_cast<QMessageBox *>(QApplication::activeModalWidget());
+            wasAsked = box != nullptr;
+            for (QAbstractButton *button : box ? box->buttons() : QList<QAbstractButton *>())
+                if ((button->text().remove('&') == u"Replace") == confirms)
+                    return button->click();
+        });
+        answer.start(0);
+        for (QAction *action : window.findChildren<QAction *>())
+            if (action->text() == u"Draw Random &Inputs")
+                action->trigger();
+        return wasAsked;
+    };
+    QVERIFY(draw(false));
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(window.jobs().data() == before);
+    QVERIFY(draw(true));
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(!(window.jobs().data() == before));
+    QVERIFY(!draw(true)); // drawn ones can be drawn again
+    QVERIFY(settleAfterEdit(window));
+}
+
+void TestMainWindow::theRunMenuMeasuresCalibratesAndTunes()
+{
+    MainWindow window;
+    window.show();
+    test::openQuickly(window);
+    const auto trigger = [&window](const QString &text) {
+        for (QAction *action : window.findChildren<QAction *>())
+            if (QString(action->text()).remove('&') == text)
+                return action->trigger(), true;
+        return false;
+    };
+    const auto isInFront = [&window](const char *panel) {
+        return !window.findChild<QDockWidget *>(QString::fromLatin1(panel))->visibleRegion().isEmpty();
+    };
+    QVERIFY(!window.jobs().isLatencyWanted());
+    QVERIFY(trigger(QStringLiteral("Measure Latency")));
+    QVERIFY(window.jobs().isLatencyWanted());
+    QTRY_VERIFY(isInFront("latency"));
+    QVERIFY(trigger(QStringLiteral("Calibrate")));
+    QTRY_VERIFY(isInFront("calibration"));
+    QVERIFY(settle(window));
+    window.jobs().setLatencyWanted(false);
+    QVERIFY(settle(window));
+    QVERIFY(trigger(QStringLiteral("Tune")));
+    QTRY_VERIFY(isInFront("tune"));
+    QVERIFY(window.tune().isRunning() || !window.tune().whyNot().isEmpty());
+    if (window.tune().isRunning())
+        Q_EMIT window.tune().stopWanted();
+    QVERIFY(settle(window));
+}
+
+void TestMainWindow::rowsOfLayersCanBeMovedToAList()
+{
+    MainWindow window;
+    window.show();
+    test::openQuickly(window);
+    window.controller().selection().set(
+        test::nodeNamed(window.controller().snapshot()->graph(), "stem_conv"));
+    auto *const table = window.findChild<widgets::LayersTable *>();
+    Q_EMIT table->view()->customContextMenuRequested(QPoint(5, 5));
+    auto *const menu = table->findChild<QMenu *>(QStringLiteral("rowMenu"));
+    QVERIFY(menu);
+    QAction *const move = menu->actions().value(0);
+    QVERIFY(move && move->menu());
+    QCOMPARE(move->text().remove('&'), QStringLiteral("Move To"));
+    for (QAction *list : move->menu()->actions())
+        if (list->text().startsWith(QStringLiteral("excluded"), Qt::CaseInsensitive))
+            list->trigger();
+    menu->close();
+    QVERIFY(settleAfterEdit(window));
+    QCOMPARE(window.controller().document()->policy().excludedNames, std::vector<std::string>{"stem_conv"});
+}
+
+/// As style sheets do, which hold the palette that they were made with.
+void TestMainWindow::noWidgetKeepsColoursOfAnotherTheme()
+{
+    MainWindow window;
+    window.show();
+    test::openQuickly(window);
+    for (const QWidget *widget : window.findChildren<QWidget *>())
+        QVERIFY2(widget->styleSheet().isEmpty(), widget->metaObject()->className());
 }
 
 void TestMainWindow::theSampleIsThereAsOnnxToo()

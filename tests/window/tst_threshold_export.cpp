@@ -1,4 +1,6 @@
+#include "app/dialogs/export_dialog.h"
 #include "app/export_job.h"
+#include "core/io/formats.h"
 #include "core/session/export.h"
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
@@ -11,6 +13,7 @@
 #include <QCheckBox>
 #include <QDialog>
 #include <QLineEdit>
+#include <QListWidget>
 
 using namespace halftone;
 using app::MainWindow;
@@ -109,9 +112,77 @@ private Q_SLOTS:
         QVERIFY(app::proposedPrefix(*controller.snapshot()).endsWith("/digits-int8"));
         const QString why = app::whyParametersStay(*controller.snapshot());
         QVERIFY2(why.contains("quantizes the weights") && why.contains("Store Parameters"), qPrintable(why));
+        QVERIFY2(!app::whatIsStored(*controller.snapshot()).contains("codes"),
+                 qPrintable(app::whatIsStored(*controller.snapshot())));
         QVERIFY(controller.apply(policy::SetCastParams{true}));
         QTRY_VERIFY(controller.snapshot()->revision == controller.document()->revision());
         QCOMPARE(app::whyParametersStay(*controller.snapshot()), QString());
+    }
+
+    /// As ONNX has it: the weights are in the file as codes, and nothing is computed of them when it runs.
+    void weightsThatAreStoredAsCodesAreSaidToBe()
+    {
+        MainWindow window;
+        const auto samples = app::samples();
+        const auto onnx = std::ranges::find_if(samples, [](const app::Sample &sample) {
+            return sample.format->title == std::string_view("ONNX");
+        });
+        if (onnx == samples.end())
+            QSKIP("this build was made without ONNX");
+        window.openSample(*onnx);
+        QVERIFY(settle(window));
+        auto &controller = window.controller();
+        QVERIFY(controller.apply(policy::MoveOperators{{"Conv"}, policy::List::Int8}));
+        QVERIFY(settleAfterEdit(window));
+        const QString stored = app::whatIsStored(*controller.snapshot());
+        QVERIFY2(stored.contains("int8 codes") && stored.contains("in float32"), qPrintable(stored));
+        QVERIFY(!app::whyParametersStay(*controller.snapshot()).contains("when it runs"));
+
+        const QTemporaryDir folder;
+        app::ExportDialog dialog(folder.filePath("x"), controller.snapshot()->source);
+        dialog.setNote(stored);
+        const auto *const files = dialog.findChild<QListWidget *>();
+        const auto boxes = dialog.findChildren<QCheckBox *>();
+        // Each file is named by its box, and comes and goes with it.
+        for (const char *what : {"Model", "Policy", "Report"}) {
+            const QString start = QString::fromUtf8(what) + ": ";
+            const auto isListed = [&] { return !files->findItems(start, Qt::MatchStartsWith).isEmpty(); };
+            const auto box = std::ranges::find_if(boxes, [&](const QCheckBox *one) {
+                return QString(one->text()).remove('&').contains(QLatin1String(what), Qt::CaseInsensitive)
+                    && one->isChecked();
+            });
+            QVERIFY2(box != boxes.end(), what);
+            QVERIFY2(isListed(), what);
+            (*box)->setChecked(false);
+            QVERIFY2(!isListed(), what);
+        }
+    }
+
+    void theReportWaitsForTheComparisonThatRuns()
+    {
+        const QTemporaryDir folder;
+        MainWindow window;
+        window.show();
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(window.controller().apply(policy::SetTarget{tensor::DType::BF16}));
+        QTRY_VERIFY(window.jobs().isBusy() || window.isSettled());
+        const QString prefix = folder.filePath("soon");
+        QTimer::singleShot(0, &window, [&] {
+            if (auto *const dialog = qobject_cast<QDialog *>(QApplication::activeModalWidget())) {
+                dialog->findChild<QLineEdit *>()->setText(prefix);
+                dialog->accept();
+            }
+        });
+        for (QAction *action : window.findChildren<QAction *>()) {
+            if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::Key_E))
+                action->trigger();
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(prefix + ".html"), 60000);
+        const std::string page = test::readFile((prefix + ".html").toStdString());
+        QVERIFY(page.find("Not compared") == std::string::npos);
+        QVERIFY(page.find("Computed ") != std::string::npos);
+        QVERIFY(settle(window));
     }
 
     void correctedBiasesAreThoseOfTheCommandLine()
@@ -150,6 +221,15 @@ private Q_SLOTS:
         const auto parameters = [&](const char *name) {
             return test::readFile(folder.filePath(QLatin1String(name) + "-0000.params").toStdString());
         };
+        const auto report = [&](const char *name) {
+            return QString::fromStdString(
+                test::readFile(folder.filePath(QLatin1String(name) + ".html").toStdString()));
+        };
+        for (const char *name : {"plain", "window"}) { // figures are there after the correction too
+            QVERIFY2(!report(name).contains("Not compared"), name);
+            QVERIFY2(report(name).contains("operators in int8"), name);
+            QVERIFY2(report(name).contains("Quantized to int8"), name);
+        }
         QVERIFY(parameters("window") == parameters("cli"));
         QVERIFY(parameters("window") != parameters("plain"));
         QCOMPARE(test::readFile(folder.filePath("window-symbol.json").toStdString()),

@@ -169,7 +169,8 @@ void TestTune::aStoppedSearchGoesOn()
     m_window->tune().startWanted();
     QVERIFY(waitForPoint());
     const QList<QAction *> actions = m_window->findChildren<QAction *>();
-    const auto stop = std::ranges::find(actions, QKeySequence(Qt::Key_Escape), &QAction::shortcut);
+    const auto stop
+        = std::ranges::find(actions, QKeySequence(Qt::SHIFT | Qt::Key_Escape), &QAction::shortcut);
     QVERIFY(stop != actions.end() && (*stop)->isEnabled()); // the menu's Stop, which stops what runs
     (*stop)->trigger();
     QVERIFY(QTest::qWaitFor([&] { return !m_window->tune().isRunning(); }, 5000));

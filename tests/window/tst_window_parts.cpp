@@ -1,6 +1,8 @@
 #include "app/bars/model_bar.h"
+#include "app/bars/status_line.h"
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/picture_rules_form.h"
+#include "app/dialogs/preprocess_dialog.h"
 #include "app/live_jobs.h"
 #include "app/message_log.h"
 #include "app/panels.h"
@@ -9,14 +11,18 @@
 #include "app/view_state.h"
 #include "core/session/saved_results.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
 #include <QIODevice>
 #include <QImage>
+#include <QLabel>
 #include <QLineEdit>
+#include <QProgressBar>
 #include <QSet>
 #include <QSpinBox>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -35,9 +41,11 @@ private Q_SLOTS:
     void whatSaysNothingSensibleIsAbsent_data();
     void whatSaysNothingSensibleIsAbsent();
     void aWarningThatStaysIsToldOnce();
+    void whatIsNearlyOverIsNotSaidToBeOver();
     void allExamplesStayAll();
     void howManyPicturesOfAFolderAreTakenIsSaid();
     void picturesWithoutRulesAreAskedFor();
+    void presetsOfPreprocessingStandSideBySide();
     void whatIsInViewIsComputedFirst_data();
     void whatIsInViewIsComputedFirst();
     void errorsOverTheFirstExamplesAreShownAndStayWhenStopped();
@@ -220,6 +228,59 @@ void TestWindowParts::theTimeLeftNeverGrows()
     QCOMPARE(before, 0.0);
 }
 
+/// The sample's digits as pictures: the preset that is right has the higher top-1, and is written once it is chosen.
+void TestWindowParts::presetsOfPreprocessingStandSideBySide()
+{
+    const QTemporaryDir folder;
+    const QString model = folder.filePath("own-symbol.json");
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json", model));
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-0000.params",
+                        folder.filePath("own-0000.params")));
+    const auto loaded = io::loadModel(model.toStdString());
+    QVERIFY(loaded.ok());
+    io::Preprocess right = io::guessedPreprocess(loaded.value().model);
+    right.width = right.height = 8;
+    io::Preprocess wrong = right;
+    wrong.mean = {255};
+    const std::string rules = folder.filePath("preprocess.json").toStdString();
+    QVERIFY(io::writePreprocess(wrong, rules).ok());
+    QVERIFY(QDir(folder.path()).mkdir("pictures"));
+    QFile labels(folder.filePath("pictures/labels.csv"));
+    QVERIFY(labels.open(QIODevice::WriteOnly) && labels.write("file,class_index\n") > 0);
+    QImage picture(8, 8, QImage::Format_Grayscale8);
+    for (int k = 0; k < 4; ++k) {
+        picture.fill(60 * k);
+        const QString name = QStringLiteral("%1.png").arg(k);
+        QVERIFY(picture.save(folder.filePath("pictures/" + name)));
+        QVERIFY(labels.write(QStringLiteral("%1,%2\n").arg(name).arg(k).toLatin1()) > 0);
+    }
+    labels.close();
+    jobs::ExampleOptions data;
+    data.inputs = folder.filePath("pictures").toStdString();
+    data.labels = folder.filePath("pictures/labels.csv").toStdString();
+
+    app::PreprocessDialog dialog(std::make_shared<const io::LoadedModel>(loaded.value()), data, {});
+    const auto *const form = dialog.findChild<app::PictureRulesForm *>();
+    QVERIFY(form->rules().mean == wrong.mean);
+    const auto tiles = dialog.findChildren<QToolButton *>();
+    QCOMPARE(tiles.size(), 5); // as it is now, and four ranges of grey
+    QVERIFY(tiles[0]->isChecked());
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.isMeasuring(), 60000);
+    for (const QToolButton *tile : tiles) {
+        QVERIFY2(tile->text().contains("top-1 "), qPrintable(tile->text() + tile->toolTip()));
+        QVERIFY(!tile->icon().isNull());
+        QVERIFY(!tile->accessibleName().isEmpty());
+    }
+    tiles[2]->click(); // 0 … 1
+    QVERIFY(tiles[2]->isChecked() && !tiles[0]->isChecked());
+    dialog.accept();
+    QCOMPARE(dialog.options().preprocess, rules);
+    const auto written = io::readPreprocess(rules);
+    QVERIFY(written.ok());
+    QCOMPARE(written.value().mean, std::vector<double>{0});
+    QVERIFY(std::abs(written.value().scale[0] - 1.0 / 255) < 1e-9);
+}
+
 /// An own model with a folder of pictures: what the fields say becomes the preprocess.json that is read from then on.
 void TestWindowParts::picturesWithoutRulesAreAskedFor()
 {
@@ -371,6 +432,27 @@ void TestWindowParts::whatSaysNothingSensibleIsAbsent()
             && read.openBlocks.empty());
 }
 
+void TestWindowParts::whatIsNearlyOverIsNotSaidToBeOver()
+{
+    LivePictures live(1);
+    QStatusBar bar;
+    QAction stop(QStringLiteral("Stop"));
+    const app::StatusLine line(&bar, &live.jobs(), &stop);
+    const auto *const progress = bar.findChild<QProgressBar *>();
+    const auto says = [&bar](const QString &text) {
+        const auto labels = bar.findChildren<QLabel *>();
+        return std::ranges::any_of(labels, [&](const QLabel *label) { return label->text().contains(text); });
+    };
+    Q_EMIT live.jobs().progressed(0.5, QStringLiteral("comparing layers"), 12);
+    QVERIFY(says(QStringLiteral("comparing layers, 12 s left")));
+    QCOMPARE(progress->maximum(), 100);
+    QCOMPARE(progress->value(), 50);
+    Q_EMIT live.jobs().progressed(1, QStringLiteral("comparing layers"), 0);
+    QVERIFY(says(QStringLiteral("comparing layers, finishing")));
+    QVERIFY(!says(QStringLiteral("0 s left")));
+    QCOMPARE(progress->maximum(), 0); // a bar without a share
+}
+
 void TestWindowParts::aWarningThatStaysIsToldOnce()
 {
     const auto withWarnings = [](const QStringList &texts) {
@@ -399,6 +481,13 @@ void TestWindowParts::aWarningThatStaysIsToldOnce()
     log.addWarnings(nullptr); // closed
     log.addWarnings(&one);
     QCOMPARE(lines(), 3); // another document
+    log.forget();
+    const session::Snapshot many
+        = withWarnings({"is in two lists, a", "is in two lists, b", "is in two lists, c",
+                        "is in two lists, d", "matches no node"});
+    log.addWarnings(&many); // those of a kind are folded
+    QCOMPARE(lines(), 2);
+    QVERIFY2(log.toPlainText().contains("and 3 more warnings of this kind"), qPrintable(log.toPlainText()));
 }
 
 QTEST_MAIN(TestWindowParts)

@@ -237,8 +237,8 @@ void CalibrationPanel::takeChosen()
         const QScopedValueRollback<bool> guard(m_isSyncing, true);
         const auto &calibration = m_editor->calibration();
         m_model->setChosen(m_editor->chosen(), *policy,
-                           calibration ? session::heldInTarget(*m_controller->snapshot(), *calibration)
-                                       : std::vector<bool>(),
+                           calibration ? session::usesOf(*m_controller->snapshot(), *calibration)
+                                       : std::vector<session::TensorUse>(),
                            m_editor->isChoosing());
         const auto method = std::ranges::find(
             kThresholdMethods, policy->thresholdMethod.value_or(policy::kDefaultThresholdMethod));

@@ -11,28 +11,31 @@ void TensorTableModel::setCalibration(std::shared_ptr<const jobs::CalibrateOutco
 {
     beginResetModel();
     m_calibration = std::move(calibration);
+    m_byChannel.clear();
+    for (std::size_t k = 0; m_calibration && k < m_calibration->tensors.size(); ++k)
+        m_byChannel.push_back(calibration::channelSqnrDb(m_calibration->tensors[k]));
     m_chosen.reset();
     m_risks.clear();
     m_isStale = false;
     endResetModel();
 }
 
-void TensorTableModel::setChosen(Chosen chosen, const policy::Policy &policy, std::vector<bool> held,
-                                 bool stale)
+void TensorTableModel::setChosen(Chosen chosen, const policy::Policy &policy,
+                                 std::vector<session::TensorUse> uses, bool stale)
 {
     if (!m_calibration)
         return;
-    const bool isNew = chosen != m_chosen || policy.target != m_policy.target || held != m_held;
+    const bool isNew = chosen != m_chosen || policy.target != m_policy.target || uses != m_uses;
     const bool isOtherTarget = policy::askedTarget(policy) != policy::askedTarget(m_policy);
-    m_held = std::move(held);
+    m_uses = std::move(uses);
     m_chosen = std::move(chosen);
     m_policy = policy;
     m_isStale = stale;
     if (isNew) {
         m_risks.clear();
         for (std::size_t k = 0; m_chosen && k < m_chosen->size(); ++k)
-            m_risks.push_back(session::riskOf(m_calibration->tensors[k], (*m_chosen)[k].threshold,
-                                              policy.target, m_held[k]));
+            m_risks.push_back(
+                session::riskOf(m_calibration->tensors[k], (*m_chosen)[k], policy.target, m_uses[k]));
     }
     if (rowCount() > 0)
         Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
@@ -74,13 +77,15 @@ QVariant TensorTableModel::number(int row, int column) const
         return {};
     const auto optional
         = [](const std::optional<double> &value) { return value ? QVariant(*value) : QVariant(); };
+    // The window writes weights with a scale for each channel.
+    const std::optional<double> &byChannel = m_byChannel[static_cast<std::size_t>(row)];
     switch (column) {
     case Threshold:
         return threshold->value;
     case Sqnr:
-        return optional(threshold->sqnrDb);
+        return optional(byChannel ? byChannel : threshold->sqnrDb);
     case MinMaxSqnr:
-        return optional(threshold->sqnrDbMinMax);
+        return optional(byChannel ? byChannel : threshold->sqnrDbMinMax);
     case Clipped:
         return 100 * (*m_chosen)[static_cast<std::size_t>(row)].clipped;
     default:
@@ -151,6 +156,11 @@ QString TensorTableModel::toolTip(int row, int column) const
         return thresholdAt(row) ? plain(thresholdAt(row)->note) : QString();
     case Risk:
         return text(row, Risk);
+    case Sqnr:
+    case MinMaxSqnr:
+        return m_byChannel[static_cast<std::size_t>(row)]
+            ? tr("Weights have a scale for each output channel; estimated from the ranges of the channels")
+            : QString();
     default:
         return {};
     }
@@ -206,7 +216,11 @@ std::pair<QString, QString> TensorTableModel::titleOf(int column) const
     }
     static const std::array<std::pair<const char *, const char *>, Overflow> kTitles{
         {{QT_TR_NOOP("tensor"), QT_TR_NOOP("Name of the tensor")},
-         {QT_TR_NOOP("risk"), QT_TR_NOOP("Risk in the target type, otherwise in int8")},
+         {QT_TR_NOOP("risk"),
+          QT_TR_NOOP(
+              "What needs attention, most urgent first: NaN or infinity in float32; overflow in the target "
+              "type; other warnings of the target type; what a better int8 threshold would gain, in dB. "
+              "What no threshold can improve is low")},
          {QT_TR_NOOP("method"), QT_TR_NOOP("Threshold method")},
          {QT_TR_NOOP("threshold"), QT_TR_NOOP("Largest value that int8 can represent")},
          {QT_TR_NOOP("SQNR dB"), QT_TR_NOOP("Signal-to-noise ratio of int8 with this threshold")},

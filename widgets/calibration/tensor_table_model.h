@@ -46,8 +46,9 @@ public:
     /// Null: no rows.
     void setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration);
     /// chosen  null: not known yet. stale: of an earlier policy than `policy`
-    /// held  of every tensor: is it in the target type for some node?
-    void setChosen(Chosen chosen, const policy::Policy &policy, std::vector<bool> held, bool stale);
+    /// uses  of every tensor
+    void setChosen(Chosen chosen, const policy::Policy &policy, std::vector<session::TensorUse> uses,
+                   bool stale);
 
     bool isParameter(int row) const { return tensorAt(row).isParameter; }
     int rowCount(const QModelIndex &parent = {}) const override;
@@ -67,7 +68,8 @@ private:
     std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
     Chosen m_chosen;
     policy::Policy m_policy;
-    std::vector<bool> m_held; ///< by row: is it in the target type for some node?
+    std::vector<std::optional<double>> m_byChannel; ///< by row: SQNR in dB of weights written by channel
+    std::vector<session::TensorUse> m_uses; ///< by row
     std::vector<session::TensorRisk> m_risks; ///< by row; empty: not known yet
     bool m_isStale = false;
 };

@@ -1,5 +1,7 @@
 #include "widgets/common/number_field.h"
 
+#include <QKeyEvent>
+#include <QLineEdit>
 #include <QRegularExpression>
 #include <QWheelEvent>
 
@@ -21,6 +23,7 @@ NumberField::NumberField(QWidget *parent)
 {
     setDecimals(kDecimals);
     setRange(0, 1e38);
+    connect(this, &QAbstractSpinBox::editingFinished, lineEdit(), [this] { lineEdit()->setModified(false); });
 }
 
 QValidator::State NumberField::validate(QString &text, int &) const
@@ -41,6 +44,19 @@ double NumberField::valueFromText(const QString &text) const
 QString NumberField::textFromValue(double value) const
 {
     return QString::number(value, 'g', kDigits);
+}
+
+bool NumberField::event(QEvent *event)
+{
+    if (event->type() == QEvent::ShortcutOverride) {
+        const auto &key = *static_cast<QKeyEvent *>(event);
+        const bool isHistory = key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo);
+        if (isHistory && !lineEdit()->isModified()) {
+            event->ignore(); // the line edit would claim it and do nothing
+            return true;
+        }
+    }
+    return QDoubleSpinBox::event(event);
 }
 
 void NumberField::wheelEvent(QWheelEvent *event)

@@ -15,6 +15,8 @@ public:
     QString textFromValue(double value) const override;
 
 protected:
+    /// Undo and redo are the window's unless text is being typed.
+    bool event(QEvent *event) override;
     void wheelEvent(QWheelEvent *event) override; ///< nothing: it is no choice of a person's
 };
 

@@ -19,7 +19,7 @@ QAction *sortAction(QTableView *view)
         const bool isUpNow = header->sortIndicatorSection() == cell.column()
             && header->sortIndicatorOrder() == Qt::AscendingOrder;
         view->sortByColumn(cell.column(), isUpNow ? Qt::DescendingOrder : Qt::AscendingOrder);
-        view->scrollTo(view->currentIndex());
+        view->scrollToTop();
     });
     return action;
 }

@@ -12,9 +12,12 @@
 namespace halftone::widgets {
 namespace {
 
+/// As other programs read it: numbers with ASCII's minus.
 QString tsvField(QString text)
 {
-    return text.replace(QLatin1Char('\t'), QLatin1Char(' ')).replace(QLatin1Char('\n'), QLatin1Char(' '));
+    return text.replace(QLatin1Char('\t'), QLatin1Char(' '))
+        .replace(QLatin1Char('\n'), QLatin1Char(' '))
+        .replace(QChar(0x2212), QLatin1Char('-'));
 }
 
 } // namespace

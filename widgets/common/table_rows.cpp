@@ -23,6 +23,9 @@ void setUpRows(QTableView *view, const QString &name)
     view->verticalHeader()->setDefaultSectionSize(view->fontMetrics().lineSpacing() + kAroundText);
     view->horizontalHeader()->setSectionsMovable(true);
     view->horizontalHeader()->setHighlightSections(false);
+    // Once the rows have moved: what sorting is for stands at the top, wherever the selected row has gone.
+    QObject::connect(view->horizontalHeader(), &QHeaderView::sortIndicatorChanged, view,
+                     &QTableView::scrollToTop, Qt::QueuedConnection);
 }
 
 } // namespace halftone::widgets

@@ -4,6 +4,7 @@
 #include "core/policy/int8_forms.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/list_edits.h"
+#include "widgets/models/name_pattern.h"
 
 #include <algorithm>
 #include <span>
@@ -75,6 +76,7 @@ private:
     MoveChoice operatorChoice(const std::vector<std::string> &ops) const;
     MoveChoice nodeChoice() const;
     void addUnitChoices(std::vector<MoveChoice> &choices) const;
+    void addPatternChoice(std::vector<MoveChoice> &choices, const std::vector<std::string> &nodes) const;
     static QString withoutInt8Form(const std::vector<std::string> &ops)
     {
         return QStringLiteral("%1 %2 no int8 form")
@@ -168,7 +170,10 @@ ListMove Mover::exclude() const
     if (there.size() < nodes.size())
         edits.emplace_back(policy::ExcludeNames{nodes});
     choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
-    return {{std::move(choice)}, {}, {}};
+    ListMove move;
+    move.choices.push_back(std::move(choice));
+    addPatternChoice(move.choices, nodes);
+    return move;
 }
 
 ListMove Mover::makeConditional() const
@@ -291,10 +296,40 @@ void Mover::addUnitChoices(std::vector<MoveChoice> &choices) const
     };
     const auto ofNodes = policyAfter(choices.front().edit);
     for (const session::ModelUnit &unit : session::unitsAround(m_snapshot, m_nodeIds)) {
-        MoveChoice choice = unitChoice(m_snapshot, unit, m_to);
-        if (choice.edit && policyAfter(choice.edit) != ofNodes) // else it is asked already
-            choices.push_back(std::move(choice));
+        std::vector<session::ModelUnit> offered{unit};
+        if (auto all = session::allOfKind(m_snapshot, unit))
+            offered.push_back(std::move(*all));
+        for (const session::ModelUnit &one : offered) {
+            MoveChoice choice = unitChoice(m_snapshot, one, m_to);
+            if (choice.edit && policyAfter(choice.edit) != ofNodes) // else it is asked already
+                choices.push_back(std::move(choice));
+        }
     }
+}
+
+/// Of many nodes a pattern says the same in one row. Only exclusions, which keep nodes in float32, may be patterns.
+void Mover::addPatternChoice(std::vector<MoveChoice> &choices, const std::vector<std::string> &nodes) const
+{
+    constexpr std::size_t kManyRows = 20;
+    if (nodes.size() <= kManyRows || (m_to != ListId::Fp32 && m_to != ListId::Excluded))
+        return;
+    const std::optional<std::string> pattern = patternFor(m_graph, nodes);
+    const auto &names = m_snapshot.policy->excludedNames;
+    if (!pattern || std::ranges::find(names, *pattern) != names.end())
+        return;
+    MoveChoice choice;
+    choice.label = QStringLiteral("Exclude the pattern %1: %2 nodes in one row")
+                       .arg(plain(*pattern))
+                       .arg(nodes.size());
+    choice.subject = QStringLiteral("Exclude %1 nodes by a pattern").arg(nodes.size());
+    std::vector<policy::Edit> edits;
+    if (const std::vector<std::string> overridden = overriddenAmong(nodes); !overridden.empty())
+        edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
+    if (const std::vector<std::string> listed = excludedAmong(nodes); !listed.empty())
+        edits.emplace_back(policy::IncludeNames{listed});
+    edits.emplace_back(policy::ExcludeNames{{*pattern}});
+    choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
+    choices.push_back(std::move(choice));
 }
 
 ListMove Mover::moveNodes() const
@@ -307,6 +342,7 @@ ListMove Mover::moveNodes() const
         if (move.choices.front().edit)
             return move;
     }
+    addPatternChoice(move.choices, m_nodes);
     addUnitChoices(move.choices);
     move.choices.push_back(operatorChoice(allOperators()));
     if (std::ranges::none_of(move.choices, [](const MoveChoice &one) { return one.edit.has_value(); }))
@@ -332,7 +368,8 @@ MoveChoice unitChoice(const session::Snapshot &snapshot, const session::ModelUni
 {
     const QString nodes = counted(unit.nodes.size(), "node", "nodes");
     MoveChoice choice;
-    choice.label = QStringLiteral("The whole %1: %2").arg(plain(unit.title), nodes);
+    choice.label = (unit.count > 1 ? QStringLiteral("All %1: %2") : QStringLiteral("The whole %1: %2"))
+                       .arg(plain(unit.title), nodes);
     choice.subject
         = QStringLiteral("%1 (%2) to %3").arg(plain(unit.title), nodes, titleOf(to, snapshot.target()));
     const auto edit = session::moveUnit(

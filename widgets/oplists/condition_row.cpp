@@ -74,8 +74,7 @@ ConditionRow::ConditionRow(const dialect::OpInfo *info, const policy::Conditiona
     m_remove->setAccessibleName(tr("Remove this condition"));
     m_attribute->setAccessibleName(tr("Attribute"));
     m_values->setAccessibleName(tr("Values"));
-    m_offer->setText(tr("Values \u25be"));
-    m_offer->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+    m_offer->setText(tr("Values"));
     m_offer->setPopupMode(QToolButton::InstantPopup);
     m_offer->setToolTip(tr("Possible values of this attribute"));
     m_offer->setMenu(new QMenu(m_offer));

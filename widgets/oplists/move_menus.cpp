@@ -64,13 +64,22 @@ QMenu *makeUnitMenu(const session::Snapshot &snapshot, const ListPayload &payloa
         return nullptr;
     auto *const menu = new QMenu(QMenu::tr("Move Its &Block To"), parent);
     menu->setObjectName(QStringLiteral("moveBlock"));
-    if (units.size() == 1) {
-        fillWithLists(menu, snapshot, units.front(), apply, preview);
+    std::vector<session::ModelUnit> offered; // each unit, then all of its kind
+    for (const session::ModelUnit &unit : units) {
+        offered.push_back(unit);
+        if (auto all = session::allOfKind(snapshot, unit))
+            offered.push_back(std::move(*all));
+    }
+    if (offered.size() == 1) {
+        fillWithLists(menu, snapshot, offered.front(), apply, preview);
         return menu;
     }
     QString taken;
-    for (const session::ModelUnit &unit : units) {
-        const QString title = QMenu::tr("%1: %2 nodes").arg(plain(unit.title)).arg(unit.nodes.size());
+    for (const session::ModelUnit &unit : offered) {
+        const QString title
+            = (unit.count > 1 ? QMenu::tr("All %1: %2 nodes") : QMenu::tr("This %1: %2 nodes"))
+                  .arg(plain(unit.title))
+                  .arg(unit.nodes.size());
         fillWithLists(menu->addMenu(withKey(title, taken)), snapshot, unit, apply, preview);
     }
     return menu;

@@ -78,13 +78,17 @@ void PolicyCommands::importLists()
         policy::ImportedLists lists = std::move(read).value();
         m_controller->apply(
             policy::ReplacePolicy{std::move(lists.policy), tr("Import %1").arg(name).toStdString()});
-        QStringList told;
+        // Most lists name operators that a model does not have. What is more than a line is in Messages.
         if (!lists.unmatched.empty())
-            told << tr("No operator of this model matches %1.").arg(plain(joined(lists.unmatched, 6)));
+            Q_EMIT noted(tr("%1: no operator matches %2").arg(name, plain(joined(lists.unmatched, 20))));
         for (const std::string &note : lists.notes)
-            told << plain(note) + QLatin1Char('.');
-        if (!told.isEmpty())
-            Q_EMIT said(told.join(QLatin1Char(' ')));
+            Q_EMIT noted(tr("%1: %2").arg(name, plain(note)));
+        if (lists.notes.size() == 1)
+            Q_EMIT said(plain(lists.notes.front()) + QLatin1Char('.'));
+        else if (!lists.notes.empty())
+            Q_EMIT said(tr("%1. %2 more notes are in Messages.")
+                            .arg(plain(lists.notes.front()))
+                            .arg(lists.notes.size() - 1));
     });
 }
 

@@ -28,6 +28,7 @@ public Q_SLOTS:
 
 Q_SIGNALS:
     void said(const QString &text); ///< what came of it, or why nothing did
+    void noted(const QString &text); ///< a detail, for the messages
 
 private:
     DocumentController *m_controller;

@@ -88,15 +88,13 @@ void LayersTable::build()
            "marked A and \u0394"));
     auto *const columns = new QToolButton(this);
     columns->setText(tr("Columns \u25be"));
-    columns->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
     columns->setAutoRaise(true);
-    columns->setPopupMode(QToolButton::InstantPopup);
-    auto *const columnMenu = new QMenu(columns);
-    connect(columnMenu, &QMenu::aboutToShow, this, [this, columnMenu] {
-        columnMenu->clear();
-        columnMenu->addActions(makeColumnMenu(columnMenu)->actions());
+    // Not as its menu, whose arrow would be a second one; a style sheet against it would keep the colours of the theme before.
+    connect(columns, &QToolButton::clicked, this, [this, columns] {
+        QMenu *const menu = makeColumnMenu(columns);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        menu->popup(columns->mapToGlobal(QPoint(0, columns->height())));
     });
-    columns->setMenu(columnMenu);
     auto *const save = new QToolButton(this);
     save->setText(tr("Export\u2026"));
     save->setAutoRaise(true);
@@ -141,7 +139,15 @@ void LayersTable::build()
             Q_EMIT m_controller->selection().shownRequested(*current);
     });
     m_view->addActions({makeCopyAction(m_view), showAction, sortAction(m_view)});
-    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
+    m_view->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_view, &QWidget::customContextMenuRequested, this, [this](const QPoint &place) {
+        auto *const menu = new QMenu(this);
+        menu->setObjectName(QStringLiteral("rowMenu"));
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        menu->addActions(m_view->actions());
+        Q_EMIT rowMenuMade(menu);
+        menu->popup(m_view->viewport()->mapToGlobal(place));
+    });
 
     auto *const top = new QHBoxLayout;
     top->setSpacing(4);

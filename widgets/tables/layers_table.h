@@ -42,6 +42,10 @@ public Q_SLOTS:
     void copy();
     void exportCsv(); ///< asks where to
 
+Q_SIGNALS:
+    /// The menu of the selected rows is about to be shown: others may add what they can do with the selection.
+    void rowMenuMade(QMenu *menu);
+
 protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 

@@ -170,6 +170,32 @@ private Q_SLOTS:
         QCOMPARE(calibratedRange(statistics, threshold).min, 0.0F);
     }
 
+    /// As the definition gives it: each channel coded in 127 steps of its own.
+    void weightsAreJudgedByChannel()
+    {
+        constexpr std::size_t kChannels = 4;
+        constexpr std::size_t kEach = 5000;
+        std::vector<float> values = normal(kChannels * kEach);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] *= std::pow(0.1F, static_cast<float>(i / kEach));
+        CalibratedTensor weight;
+        weight.statistics = statisticsOf(values);
+        QVERIFY(!channelSqnrDb(weight)); // no channels
+        weight.channels = channelRanges(values, 1, kChannels, kEach);
+        double signal = 0;
+        double noise = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const ChannelRange &channel = weight.channels[i / kEach];
+            const double step = std::max(-double{channel.min}, double{channel.max}) / 127;
+            const double error = std::round(double{values[i]} / step) * step - double{values[i]};
+            signal += double{values[i]} * double{values[i]};
+            noise += error * error;
+        }
+        const double expected = 10 * std::log10(signal / noise);
+        QVERIFY2(std::abs(channelSqnrDb(weight).value_or(0) - expected) < 0.3,
+                 qPrintable(QString::number(expected)));
+    }
+
     void methodsKeepTheirNames()
     {
         for (const auto method : {ThresholdMethod::MinMax, ThresholdMethod::Entropy,

@@ -88,6 +88,22 @@ private Q_SLOTS:
         QCOMPARE((*after)[1].threshold.value, tensors[1].statistics.absMax);
     }
 
+    void whatCanBeReachedIsThatOfTheBestMethod()
+    {
+        std::vector<calibration::CalibratedTensor> tensors{tensorNamed("a_output"), tensorNamed("b_output"),
+                                                           tensorNamed("w")};
+        tensors[1].atOutputs = ThresholdMethod::MinMax;
+        tensors[2].isParameter = true;
+        policy::Policy policy;
+        policy.thresholds["a_output"] = {ThresholdMethod::Mse, 0.01};
+        const auto chosen = jobs::chosenThresholds(tensors, policy);
+        QCOMPARE((*chosen)[0].reachableDb,
+                 jobs::thresholdBy({ThresholdMethod::Mse, std::nullopt}, tensors[0]).sqnrDb);
+        QVERIFY((*chosen)[0].reachableDb > (*chosen)[0].threshold.sqnrDb);
+        QCOMPARE((*chosen)[1].reachableDb, (*chosen)[1].threshold.sqnrDbMinMax);
+        QVERIFY(!(*chosen)[2].reachableDb);
+    }
+
     void aStoppedChoiceIsNone()
     {
         const std::vector<calibration::CalibratedTensor> tensors{tensorNamed("a_output")};

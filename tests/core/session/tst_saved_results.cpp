@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <QRegularExpression>
 #include <QTest>
 
 #include <cmath>
@@ -147,6 +148,50 @@ private Q_SLOTS:
         QVERIFY(tells("<td>mixed<td class=n>0.938<")); // 0.625 of it, and not the 1 that it took by itself
         QVERIFY(!tells("p95"));
         QVERIFY(tells("unreliable")); // other work ran beside
+    }
+
+    void theReportIsDatedAndLinksToItsLayers()
+    {
+        Figures figures = compared(snapshot(), false);
+        const std::string made = session::madeLine("1.2.3");
+        QVERIFY(QRegularExpression(
+                    QStringLiteral(
+                        "^Written on \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC by Halftone 1\\.2\\.3 on .+\\.$"))
+                    .match(QString::fromStdString(made))
+                    .hasMatch());
+        const std::string page = session::reportPage(snapshot(), figures, {}, nullptr, made);
+        const auto tells = [&page](const std::string &text) { return page.find(text) != std::string::npos; };
+        QVERIFY(tells(made.substr(0, 20)));
+        QVERIFY(tells("over 6 examples"));
+        QVERIFY(figures.comparison->comparison.firstDivergence);
+        QVERIFY(tells("dB (half of the 11 significant bits of float16, 6.02 dB each): <b><a href=\"#l"));
+        QVERIFY(tells("<table class=sortable>"));
+        const QString text = QString::fromStdString(page);
+        for (auto links = QRegularExpression(QStringLiteral("href=\"#(\\w+)\"")).globalMatch(text);
+             links.hasNext();) { // all lead somewhere
+            const QString id = links.next().captured(1);
+            QVERIFY2(text.contains(QStringLiteral("id=%1>").arg(id))
+                         || text.contains(QStringLiteral("id=\"%1\"").arg(id)),
+                     qPrintable(id));
+        }
+        // Figures of other lists are not of these.
+        figures.comparisonRevision = 0;
+        QVERIFY(session::reportPage(snapshot(), figures, {}).find("Not compared: the comparison")
+                != std::string::npos);
+    }
+
+    void anInt8ModelIsHeadedAsOne()
+    {
+        auto document = overflowing();
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}).ok());
+        const auto converted = Document::derive(document->request(), nullptr).value();
+        QVERIFY2(!converted->error, converted->error ? converted->error->message().c_str() : "");
+        const std::string page = session::reportPage(*converted, {}, {});
+        QVERIFY(page.find("Quantized to int8; target of the other operators: float16") != std::string::npos);
+        QVERIFY(page.find("operators in int8") != std::string::npos);
+        const std::string plain = session::reportPage(snapshot(), {}, {});
+        QVERIFY(plain.find("int8</div>") == std::string::npos);
+        QVERIFY(plain.find("Mixed precision, target float16") != std::string::npos);
     }
 
     void aScoreThatMakesNoSenseIsRefused()

@@ -24,10 +24,18 @@ calibration::CalibratedTensor tensorOf(const std::vector<float> &values)
     return tensor;
 }
 
+jobs::ChosenThreshold chosenFor(const calibration::CalibratedTensor &tensor)
+{
+    jobs::ChosenThreshold chosen;
+    chosen.threshold = tensor.threshold;
+    chosen.reachableDb = tensor.threshold.sqnrDb;
+    return chosen;
+}
+
 TensorRisk riskOfValues(const std::vector<float> &values, DType target = DType::F16)
 {
     const auto tensor = tensorOf(values);
-    return riskOf(tensor, tensor.threshold, target);
+    return riskOf(tensor, chosenFor(tensor), target);
 }
 
 std::vector<float> ramp(float from, float step, int count)
@@ -97,15 +105,44 @@ private Q_SLOTS:
     void codesThatAreWorseAreMoreAtRisk()
     {
         auto tensor = tensorOf(ramp(-1, 0.001F, 2000));
-        const auto severityAt = [&](double sqnr, double minMax) {
-            tensor.threshold.sqnrDb = sqnr;
-            tensor.threshold.sqnrDbMinMax = minMax;
-            return riskOf(tensor, tensor.threshold, DType::F16).severity;
+        const auto riskAt = [&](double sqnr, double reachable, session::TensorUse use = {}) {
+            jobs::ChosenThreshold chosen = chosenFor(tensor);
+            chosen.threshold.sqnrDb = sqnr;
+            chosen.reachableDb = reachable;
+            return riskOf(tensor, chosen, DType::F16, use);
         };
-        QVERIFY(severityAt(10, 10) > severityAt(20, 20));
-        QVERIFY(severityAt(35, 45) > severityAt(35, 35));
-        QVERIFY(severityAt(50, 50) == 0);
-        QVERIFY(severityAt(-20, 40) < 1); // a rule that is broken comes first
+        QVERIFY(riskAt(10, 30).severity > riskAt(20, 30).severity);
+        QVERIFY(riskAt(35, 45).severity > riskAt(35, 35).severity);
+        QVERIFY(riskAt(10, 30).words.find("20.0 dB below the best threshold") != std::string::npos);
+        QVERIFY(riskAt(50, 60).severity == 0); // good as it is
+        QVERIFY(riskAt(-20, 40).severity < 1); // a rule that is broken comes first
+        // What moving a threshold cannot mend:
+        QVERIFY(riskAt(10, 10).severity == 0);
+        QVERIFY(riskAt(10, 30, {true, false}).severity == 0); // no int8 operator has its codes
+        tensor.isParameter = true;
+        QVERIFY(riskAt(10, 30).severity == 0);
+    }
+
+    /// Its convolutions in int8: what they read and give has codes, what lies between operators in float16 has none.
+    void onlyTheBorderOfInt8HasCodes()
+    {
+        while (m_document->canUndo())
+            m_document->undo();
+        const auto codedIn = [this](const session::Snapshot &now, const std::string &name) {
+            const auto uses = session::usesOf(now, m_calibration);
+            const auto at
+                = std::ranges::find(m_calibration.tensors, name, &calibration::CalibratedTensor::name);
+            return uses[static_cast<std::size_t>(at - m_calibration.tensors.begin())].isCoded;
+        };
+        QVERIFY(codedIn(*snapshot(), "energy_output")); // no operator computes in int8: any could
+        QVERIFY(m_document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}).ok());
+        auto request = m_document->request();
+        request.calibration = std::make_shared<const jobs::CalibrateOutcome>(m_calibration);
+        const auto now = session::Document::derive(request, nullptr).value();
+        QVERIFY2(!now->error, now->error ? now->error->message().c_str() : "");
+        QVERIFY(codedIn(*now, "normalized_output"));
+        QVERIFY(!codedIn(*now, "energy_output"));
+        m_document->undo();
     }
 
     void valuesThatAreNotFiniteComeFirst()

@@ -3,9 +3,12 @@
 #include "widgets/common/document_controller.h"
 #include "widgets/models/list_moves.h"
 #include "widgets/models/list_removal.h"
+#include "widgets/models/name_pattern.h"
 
 #include <QMimeData>
 #include <QTest>
+
+#include <set>
 
 using namespace halftone;
 using namespace halftone::widgets;
@@ -87,6 +90,64 @@ private Q_SLOTS:
         QVERIFY(!coded.choices[0].edit);
         QVERIFY(coded.choices[2].edit
                 && coded.choices[2].label.startsWith(QStringLiteral("The whole MLP: ")));
+    }
+
+    void allUnitsOfAKindMoveAtOnce()
+    {
+        auto opened = session::Document::open(HALFTONE_SOURCE_DIR "/tests/data/onnx/long_rows.onnx");
+        if (!opened.ok() && opened.error().code == Errc::Unsupported)
+            QSKIP("this build reads no ONNX models");
+        m_controller.setDocument(std::move(opened).value());
+        std::vector<session::ModelUnit> norms; // of the whole model, each once
+        const graph::Graph &graph = snapshot().graph();
+        std::set<std::string> nodes;
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            for (const session::ModelUnit &unit : session::unitsAround(snapshot(), {id})) {
+                const bool isNew = std::ranges::none_of(
+                    norms, [&unit](const session::ModelUnit &known) { return known.nodes == unit.nodes; });
+                if (unit.title != "LayerNorm" || graph.isVariable(id) || !isNew)
+                    continue;
+                norms.push_back(unit);
+                nodes.insert(unit.nodes.begin(), unit.nodes.end());
+            }
+        }
+        QVERIFY(norms.size() > 1);
+        const auto all = session::allOfKind(snapshot(), norms.front());
+        QVERIFY(all);
+        QCOMPARE(all->title, std::to_string(norms.size()) + " LayerNorms");
+        QCOMPARE(std::set<std::string>(all->nodes.begin(), all->nodes.end()), nodes);
+        const MoveChoice choice = unitChoice(snapshot(), *all, ListId::Fp32);
+        QVERIFY2(choice.label.startsWith(QStringLiteral("All %1 LayerNorms: ").arg(norms.size())),
+                 qPrintable(choice.label));
+        QVERIFY(choice.edit && m_controller.apply(*choice.edit));
+        for (const std::string &name : nodes)
+            QCOMPARE(snapshot().policy->nodeOverrides.at(name), tensor::DType::F32);
+        m_controller.undo(); // one step
+        QVERIFY(snapshot().policy->nodeOverrides.empty());
+    }
+
+    /// Thirty blocks of two operators each.
+    void manyNodesAreSaidByAPattern()
+    {
+        test::GraphBuilder builder;
+        graph::Entry value = builder.variable("x");
+        std::vector<std::string> norms;
+        std::vector<std::string> both;
+        for (int k = 0; k < 30; ++k) {
+            const std::string block = "layers." + std::to_string(k);
+            for (const char *part : {".norm", ".act2"}) {
+                value = builder.op("relu", block + part, {value});
+                both.push_back(block + part);
+            }
+            norms.push_back(block + ".norm");
+        }
+        const graph::Graph graph = builder.withHeads({value});
+        QCOMPARE(patternFor(graph, norms), std::optional<std::string>("/^layers\\.\\d+\\.norm$/"));
+        QCOMPARE(patternFor(graph, both),
+                 std::optional<std::string>("/^(?:layers\\.\\d+\\.act2|layers\\.\\d+\\.norm)$/"));
+        norms.pop_back(); // the pattern would say more than is meant
+        QVERIFY(!patternFor(graph, norms));
+        QCOMPARE(patternFor(graph, {"layers.3.norm"}), std::optional<std::string>("/^layers\\.3\\.norm$/"));
     }
 
     void int8LiesOverTheOtherLists()

@@ -1,5 +1,6 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/common/short_names.h"
+#include "widgets/common/table_copy.h"
 #include "widgets/tables/layers_table.h"
 
 #include <QClipboard>
@@ -8,6 +9,7 @@
 #include <QItemSelectionModel>
 #include <QLatin1Char>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QSet>
 #include <QSignalSpy>
 #include <QStandardItemModel>
@@ -315,6 +317,32 @@ private Q_SLOTS:
         QVERIFY2(lines[1].startsWith(QStringLiteral("prob\tsoftmax\tf32\t12.3\t")), qPrintable(lines[1]));
         shown.table.view()->setColumnHidden(LayerTableModel::Operator, true);
         QVERIFY(shown.table.tsv().startsWith(QStringLiteral("name\tprecision\t")));
+    }
+
+    void copiedNumbersHaveTheMinusOfAscii()
+    {
+        QStandardItemModel model(1, 1);
+        model.setItem(0, 0, new QStandardItem(QString(QChar(0x2212)) + QStringLiteral("0.2")));
+        QTableView view;
+        view.setModel(&model);
+        QCOMPARE(copiedRows(view).section('\n', 1), QStringLiteral("-0.2"));
+    }
+
+    void sortingGoesToTheTop()
+    {
+        Shown shown;
+        QTableView *const view = shown.table.view();
+        shown.table.resize(800, 160); // a few rows
+        shown.table.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&shown.table));
+        view->selectRow(view->model()->rowCount() - 1);
+        view->scrollToBottom();
+        QVERIFY(view->verticalScrollBar()->value() > 0);
+        view->sortByColumn(LayerTableModel::Name, Qt::AscendingOrder);
+        QTRY_COMPARE(view->verticalScrollBar()->value(), 0);
+        view->scrollToBottom();
+        view->sortByColumn(LayerTableModel::Name, Qt::DescendingOrder);
+        QTRY_COMPARE(view->verticalScrollBar()->value(), 0);
     }
 
     void aTipTellsTheWholeName()
