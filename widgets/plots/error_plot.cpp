@@ -92,14 +92,14 @@ void ErrorPlot::rebuild()
     QColor second = seriesColour(1, isDark(palette()));
     first.setAlphaF(isStale ? 0.4F : 1.0F);
     second.setAlphaF(figures.isolatedRevision != snapshot->revision ? 0.4F : 1.0F);
-    const bool isDense = layers().size() > 400;
-    m_cumulative->setPen(QPen(first, 1.5));
-    m_cumulative->setScatterStyle(isDense ? QCPScatterStyle()
-                                          : QCPScatterStyle(QCPScatterStyle::ssDisc, first, first, 5));
+    // A line of one pixel is drawn many times as fast as a wider one.
+    m_cumulative->setPen(QPen(first, isDense() ? 1 : 1.5));
+    m_cumulative->setScatterStyle(isDense() ? QCPScatterStyle()
+                                            : QCPScatterStyle(QCPScatterStyle::ssDisc, first, first, 5));
     m_isolated->setPen(QPen(second, 1.5));
     m_isolated->setScatterStyle(
-        isDense ? QCPScatterStyle(QCPScatterStyle::ssDot, second, 2)
-                : QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(second, 1.5), QBrush(Qt::NoBrush), 7));
+        isDense() ? QCPScatterStyle(QCPScatterStyle::ssDot, second, 2)
+                  : QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(second, 1.5), QBrush(Qt::NoBrush), 7));
 
     const double threshold = figures.comparison->comparison.threshold;
     const QColor text = palette().color(QPalette::Text);

@@ -38,6 +38,8 @@ protected:
     QString textAt(const QPointF &place) const override;
     void pick(const QPointF &place) override;
     void fitLayers(); ///< the horizontal axis
+    void markSelection() override;
+    bool isDense() const; ///< so many layers that curves are drawn thin, and no point for each
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
@@ -47,8 +49,10 @@ private:
     void showHovered();
     void markHovered();
     void markChosen();
+    void drawMarks();
 
     std::vector<graph::NodeId> m_layers;
+    std::weak_ptr<const io::LoadedModel> m_source; ///< that the layers are of
     QCPItemStraightLine *m_mark;
     QCPItemRect *m_hover;
     QSharedPointer<LayerTicker> m_ticker;

@@ -25,6 +25,8 @@ TunePlot::TunePlot(DocumentController *controller, TuneState *state, QWidget *pa
     makeGraphs();
     connect(state, &TuneState::changed, this, &PlotPanel::refresh);
     connect(state, &TuneState::selectionChanged, this, [this] {
+        if (!isSeen())
+            return refresh();
         mark();
         replot();
     });
