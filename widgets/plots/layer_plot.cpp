@@ -126,16 +126,19 @@ void LayerPlot::addLegend()
     plot()->legend->setMargins(QMargins(4, 2, 4, 0));
 }
 
-void LayerPlot::takeLayers()
+bool LayerPlot::takeLayers()
 {
-    if (const auto &source = controller()->snapshot()->source; m_source.lock() != source) {
-        m_source = source;
-        m_layers.clear();
-        const graph::Graph &graph = controller()->snapshot()->graph();
-        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-            if (!graph.isVariable(id))
-                m_layers.push_back(id);
-        }
+    const auto &snapshot = controller()->snapshot();
+    const graph::Graph &graph = snapshot->graph();
+    std::vector<graph::NodeId> layers;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (!graph.isVariable(id) && isShown(id))
+            layers.push_back(id);
+    }
+    const bool areOthers = m_source.lock() != snapshot->source || m_layers != layers;
+    if (areOthers) {
+        m_source = snapshot->source;
+        m_layers = std::move(layers);
         QStringList names;
         for (const graph::NodeId layer : m_layers)
             names << nameOf(layer);
@@ -143,6 +146,7 @@ void LayerPlot::takeLayers()
     }
     markChosen();
     markHovered();
+    return areOthers;
 }
 
 std::optional<double> LayerPlot::placeOfNode(std::optional<graph::NodeId> node) const

@@ -6,6 +6,7 @@
 #include "widgets/plots/error_plot.h"
 #include "widgets/plots/histogram_bins.h"
 #include "widgets/plots/latency_plot.h"
+#include "widgets/plots/layer_blocks.h"
 
 #include <QCoreApplication>
 #include <QDockWidget>
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <numeric>
 
 using namespace halftone;
@@ -65,7 +67,7 @@ protected:
     void pick(const QPointF &) override { }
 };
 
-/// A chain of operators as a symbol, with as many layers.
+/// A chain of operators as a symbol, with as many layers, and one layer of integers beside it.
 std::unique_ptr<session::Document> chain(const QTemporaryDir &folder, int layers)
 {
     QStringList nodes{QString::fromLatin1(R"({"op":"null","name":"data","inputs":[]})")};
@@ -74,6 +76,7 @@ std::unique_ptr<session::Document> chain(const QTemporaryDir &folder, int layers
                      .arg(k / 10)
                      .arg(k % 10)
                      .arg(k);
+    nodes << QString::fromLatin1(R"({"op":"shape_array","name":"shape","inputs":[[0,0,0]]})");
     QFile file(folder.filePath(QStringLiteral("chain-symbol.json")));
     if (!file.open(QIODevice::WriteOnly))
         qFatal("cannot write the chain");
@@ -158,11 +161,123 @@ private Q_SLOTS:
         const auto plot = shown<ErrorPlot>();
         QVERIFY(plot->emptyText().isEmpty());
         const QCPGraph *const cumulative = plot->plot()->graph(0);
-        QCOMPARE(cumulative->dataCount(), 29);
         // prob is the last of 29 operators.
         const double sqnr = m_figures.nodes[node("prob")].cumulative->sqnrDb;
-        QCOMPARE(cumulative->data()->at(28)->key, 29.0);
-        QCOMPARE(cumulative->data()->at(28)->value, sqnr);
+        const auto last = cumulative->data()->constEnd() - 1;
+        QCOMPARE(last->key, 29.0);
+        QCOMPARE(last->value, sqnr);
+        // Layers without any error have no point.
+        const auto isDrawn = [](const session::NodeFigures &figures) {
+            return figures.cumulative
+                && !(std::isinf(figures.cumulative->sqnrDb) && figures.cumulative->sqnrDb > 0);
+        };
+        QCOMPARE(cumulative->dataCount(), std::ranges::count_if(m_figures.nodes, isDrawn));
+    }
+
+    void onlyWhatRoundingCanChangeIsDrawn()
+    {
+        const QTemporaryDir folder;
+        DocumentController controller;
+        controller.setDocument(chain(folder, 20));
+        session::Figures figures;
+        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.nodes.resize(controller.snapshot()->graph().nodeCount());
+        const double exact = std::numeric_limits<double>::infinity();
+        for (session::NodeFigures &one : figures.nodes)
+            one.cumulative = one.isolated = errorOf(60);
+        for (std::size_t k = 1; k <= 5; ++k) // node 0 is the input
+            figures.nodes[k].cumulative = figures.nodes[k].isolated = errorOf(exact);
+        figures.nodes[8].cumulative = errorOf(147); // no more than float32's own rounding
+        figures.nodes[9].cumulative = errorOf(-12);
+        ErrorPlot plot(&controller);
+        plot.resize(900, 320);
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        controller.setFigures(figures);
+        const QCPGraph &cumulative = *plot.plot()->graph(0);
+        QTRY_COMPARE(cumulative.dataCount(), 15);
+        QCOMPARE(cumulative.data()->constBegin()->key, 6.0);
+        QCOMPARE(plot.plot()->graph(1)->dataCount(), 15);
+        QCOMPARE((cumulative.data()->constEnd() - 1)->key, 20.0); // integers have no place
+        QVERIFY(plot.plot()->xAxis->range().upper < 21);
+        const QCPRange decibels = plot.plot()->yAxis->range();
+        QVERIFY2(decibels.upper >= 120 && decibels.upper <= 126, qPrintable(QString::number(decibels.upper)));
+        for (const QCPGraphData &one : *cumulative.data())
+            QVERIFY(decibels.contains(one.value));
+        QVERIFY2(plot.readOut().startsWith(QStringLiteral("5 of 20 layers are exact")),
+                 qPrintable(plot.readOut()));
+    }
+
+    void blocksAreFoundInNames_data()
+    {
+        QTest::addColumn<QString>("pattern"); // %1: block, %2: layer
+        QTest::addColumn<int>("level"); // -1: none
+        QTest::addColumn<QString>("third"); // block of the layers with %1 = 3
+        QTest::newRow("ONNX") << "/model/layers.%1/attn/l%2" << 0 << "/model/layers.3";
+        QTest::newRow("a number before") << "gpt_2.h.%1.mlp.l%2" << 1 << "gpt_2.h.3";
+        QTest::newRow("MXNet") << "mobilenetv20_features_bottleneck%1_conv%2_fwd" << 1
+                               << "mobilenetv20_features_bottleneck3";
+        QTest::newRow("numbers of layers") << "MatMul_%1%2" << -1 << QString();
+    }
+    void blocksAreFoundInNames()
+    {
+        QFETCH(QString, pattern);
+        QFETCH(int, level);
+        QStringList names;
+        for (int block = 0; block < 12; ++block)
+            for (int layer = 0; layer < 5; ++layer)
+                names << pattern.arg(block).arg(layer);
+        QCOMPARE(blockLevel(names).value_or(-1), level);
+        const std::vector<LayerBlock> blocks = layerBlocks(names);
+        std::size_t end = 0;
+        for (const LayerBlock &block : blocks) { // all of them, in order
+            QCOMPARE(block.first, end);
+            QVERIFY(block.end > block.first);
+            end = block.end;
+        }
+        QCOMPARE(end, std::size_t{60});
+        if (level < 0)
+            return;
+        QCOMPARE(blocks.size(), std::size_t{12});
+        QTEST(blocks[3].name, "third");
+        QCOMPARE(blocks[3].first, std::size_t{15});
+    }
+
+    /// One layer in hundreds that is bad stays in sight.
+    void isolatedErrorsOfManyLayersAreABandPerBlock()
+    {
+        const QTemporaryDir folder;
+        DocumentController controller;
+        controller.setDocument(chain(folder, 500)); // blocks of ten
+        session::Figures figures;
+        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.nodes.resize(controller.snapshot()->graph().nodeCount());
+        const double exact = std::numeric_limits<double>::infinity();
+        for (std::size_t k = 0; k < 500; ++k) {
+            session::NodeFigures &one = figures.nodes[k + 1]; // node 0 is the input
+            one.cumulative = errorOf(40);
+            one.isolated = errorOf(k / 10 == 3 ? exact : 50 + static_cast<double>(k % 10));
+        }
+        figures.nodes[75].isolated = errorOf(5);
+        ErrorPlot plot(&controller);
+        plot.resize(900, 320);
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        controller.setFigures(figures);
+        QTRY_COMPARE(plot.plot()->graph(1)->dataCount(), 100);
+        const auto in = [&](int graph, int block) { // where a block begins and ends
+            const auto data = plot.plot()->graph(graph)->data();
+            const auto from = data->at(2 * block);
+            const auto to = data->at(2 * block + 1);
+            return from->key == block * 10 + 0.5 && to->key == block * 10 + 10.5 ? from->value : -1.0;
+        };
+        QCOMPARE(in(1, 0), 50.0);
+        QVERIFY(in(2, 0) >= 54 && in(2, 0) <= 55);
+        QCOMPARE(in(1, 7), 5.0); // the outlier
+        QVERIFY(in(2, 7) >= 53 && in(2, 7) <= 55);
+        QVERIFY(std::isnan(in(1, 3)) && std::isnan(in(2, 3))); // nothing but exact layers
+        QVERIFY(plot.plot()->graph(2)->visible());
+        QVERIFY(plot.plot()->legend->hasItemWithPlottable(plot.plot()->graph(2)));
     }
 
     void aClickChoosesTheLayerUnderIt()
