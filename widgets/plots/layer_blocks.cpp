@@ -8,7 +8,6 @@ namespace halftone::widgets {
 namespace {
 
 constexpr int kMostLevels = 4;
-constexpr qsizetype kLeastBlocks = 6; ///< of fewer each is most of the network
 constexpr std::size_t kLeastLayers = 3; ///< of a block, on average
 constexpr std::size_t kPieces = 40; ///< where names tell no blocks
 
@@ -49,7 +48,7 @@ QString blockNameOf(const QString &name, int level)
     return {};
 }
 
-std::optional<int> blockLevel(const QStringList &names)
+std::optional<int> blockLevel(const QStringList &names, qsizetype least)
 {
     const auto all = static_cast<std::size_t>(names.size());
     for (int level = 0; level < kMostLevels; ++level) {
@@ -63,7 +62,7 @@ std::optional<int> blockLevel(const QStringList &names)
             different.insert(block.name);
             named += block.end - block.first;
         }
-        if (different.size() >= kLeastBlocks && 2 * named >= all && kLeastLayers * runs <= all)
+        if (different.size() >= least && 2 * named >= all && kLeastLayers * runs <= all)
             return level;
     }
     return std::nullopt;

@@ -21,7 +21,8 @@ struct LayerBlock
 
 /// How many numbers into the names of a model's layers those lie that number its blocks: 0 for "layers.17/attn/MatMul", 1 for
 /// "stage1_unit2_conv". Nothing where names do not tell blocks.
-std::optional<int> blockLevel(const QStringList &names);
+/// least  blocks there must be
+std::optional<int> blockLevel(const QStringList &names, qsizetype least = 6);
 /// What a name begins with up to the number at a level: "/model/layers.17" of "/model/layers.17/attn/MatMul". Empty: it has none.
 QString blockNameOf(const QString &name, int level);
 

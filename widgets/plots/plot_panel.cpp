@@ -90,16 +90,16 @@ void PlotPanel::build(const QString &name)
     m_export->setAutoRaise(true);
     m_export->setToolTip(tr("Export the plot as PNG or PDF, or its data as CSV"));
 
-    auto *const top = new QHBoxLayout;
-    top->setSpacing(4);
-    top->addWidget(m_readOut, 1);
-    top->addWidget(m_fit);
-    top->addWidget(m_export);
+    m_top = new QHBoxLayout;
+    m_top->setSpacing(4);
+    m_top->addWidget(m_readOut, 1);
+    m_top->addWidget(m_fit);
+    m_top->addWidget(m_export);
     auto *const whole = new QWidget(this);
     auto *const column = new QVBoxLayout(whole);
     column->setContentsMargins(4, 4, 4, 4);
     column->setSpacing(4);
-    column->addLayout(top);
+    column->addLayout(m_top);
     column->addWidget(m_plot, 1);
     m_stack = new QStackedLayout(this);
     m_stack->addWidget(m_empty);
@@ -242,22 +242,31 @@ QColor PlotPanel::markColour() const
     return palette().color(QPalette::Highlight);
 }
 
-void PlotPanel::styleAxisRect(QCPAxisRect *rect)
+void PlotPanel::addControl(QWidget *control)
+{
+    m_top->insertWidget(1, control);
+}
+
+void PlotPanel::styleAxis(QCPAxis *axis)
 {
     const QColor text = palette().color(QPalette::Text);
     const QColor ground = palette().color(QPalette::Base);
-    for (QCPAxis *axis : rect->axes()) {
-        axis->setBasePen(QPen(blended(ground, text, 0.5)));
-        axis->setTickPen(QPen(blended(ground, text, 0.5)));
-        axis->setSubTickPen(QPen(blended(ground, text, 0.3)));
-        axis->setTickLabelColor(text);
-        axis->setLabelColor(blended(ground, text, 0.75));
-        axis->setTickLabelFont(font());
-        axis->setLabelFont(font());
-        axis->grid()->setPen(QPen(blended(ground, text, 0.12)));
-        axis->grid()->setSubGridPen(QPen(blended(ground, text, 0.06)));
-        axis->grid()->setZeroLinePen(Qt::NoPen);
-    }
+    axis->setBasePen(QPen(blended(ground, text, 0.5)));
+    axis->setTickPen(QPen(blended(ground, text, 0.5)));
+    axis->setSubTickPen(QPen(blended(ground, text, 0.3)));
+    axis->setTickLabelColor(text);
+    axis->setLabelColor(blended(ground, text, 0.75));
+    axis->setTickLabelFont(font());
+    axis->setLabelFont(font());
+    axis->grid()->setPen(QPen(blended(ground, text, 0.12)));
+    axis->grid()->setSubGridPen(QPen(blended(ground, text, 0.06)));
+    axis->grid()->setZeroLinePen(Qt::NoPen);
+}
+
+void PlotPanel::styleAxisRect(QCPAxisRect *rect)
+{
+    for (QCPAxis *axis : rect->axes())
+        styleAxis(axis);
 }
 
 void PlotPanel::stylePlot()

@@ -11,6 +11,7 @@
 class QCPAxis;
 class QCPAxisRect;
 class QCustomPlot;
+class QHBoxLayout;
 class QLabel;
 class QStackedLayout;
 class QToolButton;
@@ -61,6 +62,8 @@ protected:
     void showText(const QString &text); ///< there too
     void replot();
     void styleAxisRect(QCPAxisRect *rect);
+    void styleAxis(QCPAxis *axis);
+    void addControl(QWidget *control); ///< before the buttons
 
     bool isSeen() const; ///< else refresh() is put off
     DocumentController *controller() const { return m_controller; }
@@ -83,6 +86,7 @@ private:
     QStackedLayout *m_stack = nullptr;
     QLabel *m_empty = nullptr;
     ElidedLabel *m_readOut = nullptr;
+    QHBoxLayout *m_top = nullptr;
     QToolButton *m_fit = nullptr;
     QToolButton *m_export = nullptr;
     QCustomPlot *m_plot = nullptr;
