@@ -320,7 +320,7 @@ private Q_SLOTS:
             window.controller().setFigures(figures);
         };
         comes();
-        for (const char *view : {"layers", "error", "latency", "calibration", "tune", "messages"}) {
+        for (const char *view : {"layers", "error", "blocks", "latency", "calibration", "tune", "messages"}) {
             window.showView(QString::fromLatin1(view));
             QTest::qWait(50);
         }
