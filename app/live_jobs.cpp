@@ -96,12 +96,6 @@ void LiveJobs::setLatencyWanted(bool wanted)
     Q_EMIT latencyWantedChanged(wanted);
 }
 
-void LiveJobs::setLatencyNeeded(bool needed)
-{
-    if (std::exchange(m_latencyNeeded, needed) != needed && !m_busy && !m_state.isStopped)
-        next();
-}
-
 void LiveJobs::setInView(InView view)
 {
     m_state.inView = view;
@@ -202,7 +196,7 @@ session::JobState LiveJobs::state() const
     state.hasData = m_data.has_value();
     state.hasInt8 = isConverted && !snapshot->converted->conversion.int8Group.empty();
     state.isForAnalysis = isConverted && snapshot->policy->analysedFormat;
-    state.wantsLatency = m_latencyWanted || m_latencyNeeded;
+    state.wantsLatency = m_latencyWanted;
     state.hasProposal = m_proposal.has_value();
     return state;
 }

@@ -70,9 +70,6 @@ public:
     void setSettings(const JobSettings &settings);
     const JobSettings &settings() const { return m_settings; }
 
-    /// Latency is needed whether or not it is wanted to be seen.
-    void setLatencyNeeded(bool needed);
-
     /// The model's file was written over while it was open: figures of it are withdrawn, and nothing more is computed from it until another
     /// document is there.
     void loseSource();
@@ -154,7 +151,6 @@ private:
     JobSettings m_settings;
     session::JobState m_state; ///< but for what state() fills in
     bool m_latencyWanted = false;
-    bool m_latencyNeeded = false;
     std::optional<policy::Edit> m_proposal; ///< that is yet to be compared
     bool m_busy = false;
     session::Job m_running = session::Job::None;

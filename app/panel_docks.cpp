@@ -20,7 +20,7 @@ constexpr int kLowDrawingShare = 55; ///< of a window that is low
 constexpr int kLowWindow = 40; ///< lines of text
 constexpr int kSideShare = 23; ///< per cent of the width, at most: the graph keeps more than half
 constexpr int kWideMs = 100; ///< until layouts have taken it
-constexpr int kLayoutVersion = 1; ///< of saved layouts: another set of docks is another version
+constexpr int kLayoutVersion = 2; ///< of saved layouts: another set of docks is another version
 
 } // namespace
 

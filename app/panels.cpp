@@ -4,6 +4,7 @@
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/inspector/inspector_panel.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/plots/block_map.h"
 #include "widgets/plots/calibration_plot.h"
 #include "widgets/plots/error_plot.h"
 #include "widgets/plots/latency_plot.h"
@@ -63,6 +64,8 @@ std::vector<Panel> allPanels()
          make<widgets::LayersTable>},
         {QStringLiteral("error"), tr("Error"), Qt::CTRL | Qt::Key_R, Qt::BottomDockWidgetArea,
          make<widgets::ErrorPlot>, true},
+        {QStringLiteral("blocks"), tr("Blocks"), Qt::CTRL | Qt::Key_H, Qt::BottomDockWidgetArea,
+         make<widgets::BlockMap>, true},
         {QStringLiteral("latency"), tr("Latency"), Qt::CTRL | Qt::Key_T, Qt::BottomDockWidgetArea,
          make<widgets::LatencyPlot>, true},
         {QStringLiteral("calibration"), tr("Calibration"), Qt::CTRL | Qt::Key_K, Qt::BottomDockWidgetArea,

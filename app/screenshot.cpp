@@ -1,6 +1,7 @@
 #include "app/screenshot.h"
 
 #include "app/main_window.h"
+#include "widgets/plots/plot_panel.h"
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -63,6 +64,9 @@ int takeScreenshot(MainWindow &window, const QString &path, const QString &view)
         window.selectSomething();
     QApplication::processEvents();
     waitUntilSettled(window);
+    for (auto *const plot : window.findChildren<widgets::PlotPanel *>())
+        plot->catchUp();
+    QApplication::processEvents();
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || !window.grab().save(&file, "PNG") || !file.commit())
         return fail(QObject::tr("%1: %2").arg(path, file.errorString()), 1);

@@ -95,6 +95,7 @@ TuneJob::TuneJob(widgets::DocumentController *controller, LiveJobs *jobs, widget
     m_poll.setInterval(kTunePollMs);
     connect(&m_poll, &QTimer::timeout, this, &TuneJob::poll);
     connect(state, &widgets::TuneState::startWanted, this, &TuneJob::start);
+    connect(state, &widgets::TuneState::againWanted, this, &TuneJob::measureAgain);
     connect(state, &widgets::TuneState::stopWanted, this, &TuneJob::stop);
     connect(controller, &widgets::DocumentController::documentChanged, this, &TuneJob::forget);
     connect(controller, &widgets::DocumentController::snapshotChanged, this, &TuneJob::refresh);
@@ -116,7 +117,6 @@ void TuneJob::forget()
     m_poll.stop();
     m_shared.reset();
     m_base.reset();
-    m_jobs->setLatencyNeeded(false);
     if (m_state->isRunning())
         m_state->setRunning(false);
     refresh();
@@ -159,7 +159,6 @@ void TuneJob::start()
     const tune::TuneTask task = this->task();
     m_base = task.policy;
     m_jobs->cancel();
-    m_jobs->setLatencyNeeded(true); // own edits are points of the same plane
     auto shared = std::make_shared<Shared>();
     const std::string basis = tune::basisOf(task);
     if (m_shared && m_shared->record.basis == basis)
@@ -192,6 +191,15 @@ void TuneJob::start()
             return found;
         },
         [this](Result<tune::Front> front) { finish(std::move(front)); });
+}
+
+void TuneJob::measureAgain()
+{
+    if (m_state->isRunning() || !m_state->front())
+        return;
+    if (m_shared)
+        tune::forgetUnreliable(m_shared->record, *m_state->front());
+    start();
 }
 
 void TuneJob::stop()

@@ -22,6 +22,7 @@ public:
     ~TuneJob() override;
 
     void start();
+    void measureAgain(); ///< the last search once more, and what is not to be trusted is measured anew
     void stop(); ///< what was found stays
     /// What start() would search. Needs: a document with data
     tune::TuneTask task() const;

@@ -1,11 +1,7 @@
 #include "core/jobs/task_pool.h"
 
 #include "core/base/guarded.h"
-
-#ifdef __linux__
-#include <sys/resource.h>
-#include <unistd.h>
-#endif
+#include "core/base/thread_priority.h"
 
 #include <new>
 #include <system_error>
@@ -14,15 +10,7 @@
 namespace halftone::jobs {
 namespace {
 
-/// Of the calling thread.
-void stepBehind()
-{
-#ifdef __linux__ // elsewhere a priority is the whole process's
-    constexpr int kSteps = 10; // a tenth of the weight
-    const auto thread = static_cast<id_t>(gettid());
-    setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + kSteps);
-#endif
-}
+constexpr int kStepsBehind = 10;
 
 } // namespace
 
@@ -33,7 +21,7 @@ TaskPool::TaskPool(unsigned threads, Priority priority)
         for (unsigned k = 0; k < threads; ++k) {
             m_threads.emplace_back([this, priority](const std::stop_token &ended) {
                 if (priority == Priority::Behind)
-                    stepBehind();
+                    stepBehind(kStepsBehind);
                 work(ended);
             });
         }

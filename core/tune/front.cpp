@@ -11,6 +11,7 @@
 namespace halftone::tune {
 namespace {
 
+constexpr double kWidestInterval = 0.3; // of the time, on either side
 constexpr double kNoDistance = 1e-30; // errors below this are none
 
 std::string formatted(const char *format, double one, double other = 0)
@@ -99,13 +100,39 @@ const Point *Front::find(const Labels &labels) const
     return found == points.end() ? nullptr : &*found;
 }
 
+bool isTimeKnown(const Measurement &measured)
+{
+    const auto [low, high] = measured.ci95;
+    const double room = kWidestInterval * measured.milliseconds;
+    return low > 0 && low >= measured.milliseconds - room && high <= measured.milliseconds + room;
+}
+
+bool Front::isUnreliable() const
+{
+    return isDisturbed() || std::ranges::any_of(points, [](const Point &point) {
+               return point.measured && (point.measured->isDisturbed || !isTimeKnown(*point.measured));
+           });
+}
+
 std::vector<std::size_t> Front::best() const
+{
+    return bestOf(false);
+}
+
+std::vector<std::size_t> Front::bestOfKnown() const
+{
+    return bestOf(true);
+}
+
+std::vector<std::size_t> Front::bestOf(bool onlyKnown) const
 {
     std::vector<std::size_t> offered;
     for (std::size_t k = 0; k < points.size(); ++k) {
         const auto &measured = points[k].measured;
         const bool isReference = points[k].origin == Origin::Float32;
-        if (measured && (isReference || (measured->isClean && measured->ratio < 1)))
+        if (measured
+            && (isReference
+                || (measured->isClean && measured->ratio < 1 && (!onlyKnown || isTimeKnown(*measured)))))
             offered.push_back(k);
     }
     const auto key = [this](std::size_t k) {

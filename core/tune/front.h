@@ -46,6 +46,9 @@ struct Measurement
     bool isDisturbed = false; ///< unreliable: other programs were running, also in repeated measurements
 };
 
+/// Does the interval of its time tell anything? false: it reaches down to zero, or farther than 30 % from the time.
+bool isTimeKnown(const Measurement &measured);
+
 struct Prediction
 {
     double milliseconds = 0;
@@ -107,6 +110,13 @@ struct Front
     /// Indices of the offered points: measured, clean, not slower than float32, and not beaten by another point in both error and time;
     /// always includes float32. Ordered by error.
     std::vector<std::size_t> best() const;
+    /// The same among the points whose time is known, for a person to choose from.
+    std::vector<std::size_t> bestOfKnown() const;
+    /// Is a layer time or the time of a measured point disturbed or not known, so that measuring again may help?
+    bool isUnreliable() const;
+
+private:
+    std::vector<std::size_t> bestOf(bool onlyKnown) const;
 };
 
 /// Maps labels to merged groups; a merged group takes the label of its tunable member.

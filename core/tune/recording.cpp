@@ -419,6 +419,22 @@ Result<Record> readRecord(std::string_view text)
     return record;
 }
 
+void forgetUnreliable(Record &record, const Front &found)
+{
+    if (found.areLayersDisturbed) {
+        record = Record{std::move(record.basis), {}, {}, {}, {}, {}};
+        return;
+    }
+    for (auto *const times : {&record.measured, &record.confirmed, &record.sketched})
+        std::erase_if(*times, [](const auto &one) { return one.second.isDisturbed; });
+    for (const Point &point : found.points) {
+        if (!point.measured || (!point.measured->isDisturbed && isTimeKnown(*point.measured)))
+            continue;
+        record.measured.erase(point.labels);
+        record.confirmed.erase(point.labels);
+    }
+}
+
 RecordingOracle::RecordingOracle(Oracle &inner, Record record, std::string file)
     : m_inner(inner)
     , m_record(std::move(record))

@@ -31,6 +31,10 @@ std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version
 Result<Record> readRecord(std::string_view json);
 
+/// Forgets what a search need ask again for times to be trusted: points that were disturbed or whose time is not known; all, where the
+/// times of the layers were disturbed, by which everything was chosen.
+void forgetUnreliable(Record &record, const Front &found);
+
 /// Labels as text, a letter a group: f(loat32), t(arget), 8.
 std::string textOf(const Labels &labels);
 

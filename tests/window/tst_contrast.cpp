@@ -196,7 +196,7 @@ private Q_SLOTS:
         window.openSample();
         QVERIFY(test::settle(window));
         int seen = 0;
-        for (const char *view : {"layers", "error", "latency", "calibration", "tune", "messages"}) {
+        for (const char *view : {"layers", "error", "blocks", "latency", "calibration", "tune", "messages"}) {
             window.showView(QString::fromLatin1(view));
             QVERIFY(test::settle(window));
             for (const QLabel *label : window.findChildren<QLabel *>()) {

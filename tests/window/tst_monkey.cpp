@@ -259,7 +259,7 @@ private:
     void showPanel(MainWindow &window)
     {
         const char *const panels[]
-            = {"lists", "inspector", "layers", "error", "latency", "calibration", "messages"};
+            = {"lists", "inspector", "layers", "error", "blocks", "latency", "calibration", "messages"};
         window.showView(QString::fromLatin1(panels[m_random.bounded(quint32(std::size(panels)))]));
         if (window.controller().isOpen() && m_random.bounded(2)) {
             const auto count = quint32(window.controller().snapshot()->graph().nodeCount());

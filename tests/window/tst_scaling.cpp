@@ -132,7 +132,7 @@ int look(const QSize &size, const QString &folder)
     if (!test::settle(window))
         return 1;
     window.selectSomething();
-    for (const char *view : {"layers", "error", "latency", "calibration", "tune", "messages"}) {
+    for (const char *view : {"layers", "error", "blocks", "latency", "calibration", "tune", "messages"}) {
         window.showView(QString::fromLatin1(view));
         test::settle(window);
         judge(window, QString::fromLatin1(view));

@@ -47,6 +47,7 @@ private Q_SLOTS:
     void init();
     void pointsAppearAndAreAdoptedAsOneEdit();
     void editsDuringASearchDoNotDisturbIt();
+    void ownEditsAreNotTimedWhereLatencyIsOff();
     void groupsMayChangeWhereInt8IsAllowed();
     void aStoppedSearchGoesOn();
     void stoppingTakesLessThanASecond();
@@ -118,6 +119,8 @@ void TestTune::pointsAppearAndAreAdoptedAsOneEdit()
 /// It searches on what the lists were when it began, and what is edited meanwhile gets its figures and its own point.
 void TestTune::editsDuringASearchDoNotDisturbIt()
 {
+    m_window->jobs().setLatencyWanted(true);
+    QVERIFY(test::settleAfterEdit(*m_window));
     m_window->tune().startWanted();
     QVERIFY(waitForPoint());
     const policy::Policy base = *m_window->tune().base();
@@ -136,6 +139,18 @@ void TestTune::editsDuringASearchDoNotDisturbIt()
     const auto own = std::ranges::find_if(tune.places(), &TunePlace::isOwn);
     QVERIFY(own != tune.places().end());
     QVERIFY(own->isMeasured && own->policy.nodeOverrides.contains("fc1"));
+}
+
+void TestTune::ownEditsAreNotTimedWhereLatencyIsOff()
+{
+    QVERIFY(!m_window->jobs().isLatencyWanted());
+    m_window->tune().startWanted();
+    QVERIFY(waitForPoint());
+    controller().apply(policy::OverrideNodes{{"fc1"}, tensor::DType::F32});
+    QVERIFY(QTest::qWaitFor([&] { return !m_window->tune().isRunning(); }, 60000));
+    QVERIFY(test::settle(*m_window));
+    QVERIFY(!controller().figures().latency);
+    QVERIFY(std::ranges::none_of(m_window->tune().places(), &TunePlace::isOwn));
 }
 
 /// The ends are told by groups that int8 may join afterwards: at any moment points and groups belong together, and what was selected stays.
@@ -248,7 +263,10 @@ void TestTune::windowAndCommandLineWriteTheSameBytes()
     QVERIFY(front.ok());
     m_window->tune().setFront(std::make_shared<const tune::Front>(front.value()),
                               controller().snapshot()->policy);
-    m_window->tune().adopt(fastest());
+    // On a busy machine the window may not offer it.
+    const auto point = tune::pick(front.value(), tune::Pick::FastestWithin, {});
+    QVERIFY(point);
+    m_window->tune().adopt(*point);
     QVERIFY(test::settleAfterEdit(*m_window));
     session::ExportOptions options;
     options.prefix = folder.filePath(QStringLiteral("window")).toStdString();

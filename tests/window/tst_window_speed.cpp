@@ -4,6 +4,8 @@
 #include "tests/widgets/graphview/graph_fixture.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/graphview/canvas.h"
+#include "widgets/plots/custom_plot.h"
+#include "widgets/plots/error_plot.h"
 
 #include <QElapsedTimer>
 
@@ -281,6 +283,70 @@ private Q_SLOTS:
         window.openSample(); // what was shown goes
         QVERIFY(test::settle(window));
         QVERIFY(longest("another model after that") < conversionMs / 2);
+    }
+
+    /// While figures of 2,000 layers come twenty times a second, once every panel was in front: what a person does is painted at
+    /// once, and what is behind is not drawn at all. Only this thread's time counts, which neighbours do not lengthen.
+    void figuresThatComeLeaveTheWindowAwake_data()
+    {
+        QTest::addColumn<QString>("inFront");
+        QTest::newRow("layers") << QStringLiteral("layers");
+        QTest::newRow("error") << QStringLiteral("error");
+    }
+    void figuresThatComeLeaveTheWindowAwake()
+    {
+        QFETCH(QString, inFront);
+        const QTemporaryDir folder;
+        MainWindow window;
+        window.resize(1600, 1000);
+        window.show();
+        window.open(longModel(folder, 400));
+        QVERIFY(test::settle(window));
+        session::Figures figures;
+        auto outcome = std::make_shared<jobs::CompareOutcome>();
+        outcome->isWhole = false;
+        outcome->comparison.threshold = 30;
+        figures.comparison = outcome;
+        figures.comparisonRevision = window.controller().snapshot()->revision;
+        figures.nodes.resize(window.controller().snapshot()->graph().nodeCount());
+        int step = 0;
+        const auto comes = [&] {
+            for (std::size_t k = 0; k < figures.nodes.size(); ++k) {
+                tensor::ErrorFigures error;
+                error.sqnrDb = 40 + static_cast<double>((k * 7919 + static_cast<std::size_t>(step)) % 50);
+                figures.nodes[k].cumulative = figures.nodes[k].isolated = error;
+            }
+            ++step;
+            window.controller().setFigures(figures);
+        };
+        comes();
+        for (const char *view : {"layers", "error", "blocks", "latency", "calibration", "tune", "messages"}) {
+            window.showView(QString::fromLatin1(view));
+            QTest::qWait(50);
+        }
+        window.showView(inFront);
+        QTest::qWait(100);
+        auto *const plot = window.findChild<widgets::ErrorPlot *>();
+        QVERIFY(plot);
+        int draws = 0;
+        connect(plot->plot(), &QCustomPlot::afterReplot, this, [&draws] { ++draws; });
+        std::vector<double> times;
+        for (int k = 0; k < 60; ++k) {
+            const double before = threadMs();
+            comes();
+            QTest::mouseMove(window.graphView().canvas(), QPoint(300 + k, 200));
+            window.graphView().canvas()->repaint();
+            QCoreApplication::processEvents();
+            times.push_back(threadMs() - before);
+            QTest::qWait(20);
+        }
+        qInfo("2,000 layers, %s in front: input to paint median %.1f ms, p99 %.1f ms; Error drawn %d times",
+              qPrintable(inFront), quantile(times, 0.5), quantile(times, 0.99), draws);
+        QVERIFY(quantile(times, 0.99) < 50 * kSlack);
+        if (inFront != u"error")
+            QCOMPARE(draws, 0);
+        else
+            QVERIFY(draws > 0 && draws <= 60);
     }
 
     void theWindowsThreadIsNeverBlockedForLong()

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/guarded.h"
+#include "core/base/thread_priority.h"
 
 #include <QCoreApplication>
 #include <QMetaObject>
@@ -14,7 +15,8 @@
 namespace halftone::widgets {
 
 /// Work beside the window's thread, of which only the newest answer counts: starting anew stops what runs and forgets its
-/// answer. For the thread that has the application object. Its end stops the work and waits for it.
+/// answer. It has a lower priority than the window, and so do the threads that it starts. For the thread that has the application object.
+/// Its end stops the work and waits for it.
 class LatestJob
 {
 public:
@@ -31,6 +33,7 @@ public:
         cancel();
         m_thread = std::jthread([this, previous = std::move(m_thread), work = std::move(work),
                                  deliver = std::move(deliver)](std::stop_token stop) mutable {
+            stepBehind(kStepsBehind);
             if (previous.joinable())
                 previous.join();
             if (stop.stop_requested())
@@ -59,6 +62,8 @@ public:
     bool isRunning() const { return m_running; } ///< an answer is still to come
 
 private:
+    static constexpr int kStepsBehind = 5; ///< a third of the weight: other programs do not stop it
+
     template <class Work>
     static auto answerOf(Work &work, const std::stop_token &stop) noexcept
     {

@@ -1,6 +1,7 @@
 #include "widgets/inspector/inspector_panel.h"
 
 #include "widgets/common/precision_palette.h"
+#include "widgets/common/while_seen.h"
 
 #include <QEvent>
 #include <QRegularExpression>
@@ -100,6 +101,7 @@ QString detailsHtml(const Details &details, const QPalette &palette)
 InspectorPanel::InspectorPanel(DocumentController *controller, QWidget *parent)
     : QTextBrowser(parent)
     , m_controller(controller)
+    , m_seen(new WhileSeen(this, [this] { refresh(); }))
 {
     setAccessibleName(tr("Inspector"));
     setFrameShape(QFrame::NoFrame);
@@ -108,10 +110,10 @@ InspectorPanel::InspectorPanel(DocumentController *controller, QWidget *parent)
     setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
     setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
     document()->setDocumentMargin(8);
-    connect(controller, &DocumentController::documentChanged, this, &InspectorPanel::refresh);
-    connect(controller, &DocumentController::snapshotChanged, this, &InspectorPanel::refresh);
-    connect(controller, &DocumentController::figuresChanged, this, &InspectorPanel::refresh);
-    connect(&controller->selection(), &Selection::changed, this, &InspectorPanel::refresh);
+    connect(controller, &DocumentController::documentChanged, m_seen, &WhileSeen::ask);
+    connect(controller, &DocumentController::snapshotChanged, m_seen, &WhileSeen::ask);
+    connect(controller, &DocumentController::figuresChanged, m_seen, &WhileSeen::ask);
+    connect(&controller->selection(), &Selection::changed, m_seen, &WhileSeen::ask);
     connect(this, &QTextBrowser::anchorClicked, this, &InspectorPanel::follow);
     refresh();
 }

@@ -7,6 +7,8 @@
 
 namespace halftone::widgets {
 
+class WhileSeen;
+
 /// All that is known of the chosen node, of several, or of the model when none is chosen. The text can be selected and
 /// copied; names of nodes are links.
 class InspectorPanel : public QTextBrowser
@@ -25,6 +27,7 @@ private:
     void follow(const QUrl &link);
 
     DocumentController *m_controller;
+    WhileSeen *m_seen;
     std::vector<graph::NodeId> m_shown; ///< to keep the place when the same nodes are shown again
 };
 

@@ -40,17 +40,56 @@ std::optional<double> changeOf(const jobs::CompareOutcome &outcome)
                     outputs.empty() ? std::nullopt : top1Of(outputs[0].agreement));
 }
 
-TunePlace placeOf(const tune::Point &point)
+/// From the sums of layers to the times of whole networks, which are both known of float32 and perhaps of the lowest point.
+class TimeScale
+{
+public:
+    explicit TimeScale(const tune::Front &front)
+    {
+        const auto find = [&front](tune::Origin origin) {
+            const auto found = std::ranges::find(front.points, origin, &tune::Point::origin);
+            return found != front.points.end() && found->measured ? &*found : nullptr;
+        };
+        const tune::Point *const wide = find(tune::Origin::Float32);
+        if (!wide || !(wide->predicted.milliseconds > 0))
+            return;
+        m_predicted = wide->predicted.milliseconds;
+        m_measured = wide->measured->milliseconds;
+        m_slope = m_measured / m_predicted;
+        const tune::Point *const lowest = find(tune::Origin::Lowest);
+        if (!lowest || !tune::isTimeKnown(*lowest->measured))
+            return;
+        const double predicted = m_predicted - lowest->predicted.milliseconds;
+        const double measured = m_measured - lowest->measured->milliseconds;
+        if (predicted > kLeastShare * m_predicted && measured > 0)
+            m_slope = measured / predicted;
+    }
+    double measuredFor(double predicted) const
+    {
+        return std::max(0.0, m_measured + m_slope * (predicted - m_predicted));
+    }
+
+private:
+    static constexpr double kLeastShare = 0.01; ///< of less between two points no slope can be told
+
+    double m_predicted = 0;
+    double m_measured = 0;
+    double m_slope = 1;
+};
+
+TunePlace placeOf(const tune::Point &point, const TimeScale &scale)
 {
     TunePlace place;
     place.isMeasured = point.measured.has_value();
     place.isOwn = point.origin == tune::Origin::Hand;
-    place.milliseconds = place.isMeasured ? point.measured->milliseconds : point.predicted.milliseconds;
+    place.milliseconds
+        = place.isMeasured ? point.measured->milliseconds : scale.measuredFor(point.predicted.milliseconds);
     place.sqnrDb = place.isMeasured ? point.measured->sqnrDb : point.predicted.sqnrDb;
     if (place.isMeasured) {
         const tune::Measurement &measured = *point.measured;
         place.ratio = measured.ratio;
         place.isDisturbed = measured.isDisturbed;
+        place.isTimeKnown = tune::isTimeKnown(measured);
         place.top1Change = changeOf(measured.top1, measured.top1Reference, measured.top1Agreement);
     }
     place.ci95 = place.isMeasured ? point.measured->ci95 : std::array{place.milliseconds, place.milliseconds};
@@ -92,14 +131,15 @@ void TuneState::clear()
 void TuneState::gather()
 {
     std::vector<TunePlace> places;
+    const TimeScale scale(m_front ? *m_front : tune::Front());
     for (std::size_t k = 0; m_front && k < m_front->points.size(); ++k) {
-        TunePlace place = placeOf(m_front->points[k]);
+        TunePlace place = placeOf(m_front->points[k], scale);
         place.point = k;
         place.policy = tune::adoptedPolicy(*m_front, *m_base, m_controller->snapshot()->graph(),
                                            m_front->points[k].labels);
         places.push_back(std::move(place));
     }
-    for (const std::size_t k : m_front ? m_front->best() : std::vector<std::size_t>())
+    for (const std::size_t k : m_front ? m_front->bestOfKnown() : std::vector<std::size_t>())
         places[k].isOffered = true;
     places.insert(places.end(), m_own.begin(), m_own.end());
     const auto moved = [&](std::optional<std::size_t> &index) {
@@ -170,6 +210,11 @@ bool TuneState::canContinue() const
     return !m_isRunning && m_front && m_controller->snapshot()
         && tune::withoutAdopted(*m_controller->snapshot()->policy) == *m_base
         && (m_front->stoppedBy == tune::StoppedBy::Cancelled || m_front->stoppedBy == tune::StoppedBy::Time);
+}
+
+bool TuneState::canMeasureAgain() const
+{
+    return !m_isRunning && m_whyNot.isEmpty() && m_front && m_front->isUnreliable();
 }
 
 void TuneState::setProgress(const QString &text)
@@ -283,7 +328,15 @@ void TuneState::select(std::optional<std::size_t> place)
 
 std::optional<std::size_t> TuneState::fastestWithin() const
 {
-    return m_front ? tune::pick(*m_front, tune::Pick::FastestWithin, m_limit) : std::nullopt;
+    std::optional<std::size_t> fastest;
+    for (std::size_t k = 0; k < m_places.size(); ++k) {
+        const TunePlace &place = m_places[k];
+        if (!place.isOffered || (m_limit && !m_limit->holdsFor(*m_front->points[*place.point].measured)))
+            continue;
+        if (!fastest || place.milliseconds < m_places[*fastest].milliseconds)
+            fastest = k;
+    }
+    return fastest;
 }
 
 void TuneState::adopt(std::size_t place)

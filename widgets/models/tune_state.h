@@ -29,6 +29,7 @@ struct TunePlace
     bool isOffered = false; ///< no other point is better in both
     bool isOwn = false;
     bool isDisturbed = false; ///< the machine had other work while it was timed: not to be trusted
+    bool isTimeKnown = true; ///< false: its interval is too wide to tell anything
     std::optional<std::size_t> point; ///< of the front; nothing for one's own
     policy::Policy policy; ///< that gives it
 };
@@ -73,6 +74,7 @@ public:
     bool isRunning() const { return m_isRunning; }
     void setRunning(bool isRunning);
     bool canContinue() const; ///< a search was stopped before its end
+    bool canMeasureAgain() const; ///< what a search has found is not to be trusted, and none runs
     const QString &progress() const { return m_progress; }
     void setProgress(const QString &text);
     const QString &whyNot() const { return m_whyNot; } ///< no search can begin; empty: it can
@@ -115,6 +117,7 @@ Q_SIGNALS:
     void selectionChanged();
     void previewChanged(std::shared_ptr<const halftone::session::Snapshot> snapshot); ///< null: none
     void startWanted();
+    void againWanted(); ///< the same search, and what is not to be trusted is measured once more
     void stopWanted();
 
 private:

@@ -216,7 +216,7 @@ void CalibrationPlot::rebuild()
 
 void CalibrationPlot::followThreshold()
 {
-    if (!m_tensor || m_tensor != m_editor->tensor() || !isVisible()) {
+    if (!m_tensor || m_tensor != m_editor->tensor() || !isSeen()) {
         refresh();
         return;
     }

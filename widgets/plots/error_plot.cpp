@@ -7,9 +7,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace halftone::widgets {
 namespace {
+
+constexpr double kHighestDb = 120; ///< float32's own rounding begins there
+
+bool isExact(const tensor::ErrorFigures &figures)
+{
+    return figures.sqnrDb == std::numeric_limits<double>::infinity();
+}
 
 QString sqnrText(const std::optional<tensor::ErrorFigures> &figures)
 {
@@ -30,13 +38,13 @@ ErrorPlot::ErrorPlot(DocumentController *controller, QWidget *parent)
     : LayerPlot(controller, tr("Error by layer"), parent)
     , m_cumulative(plot()->addGraph())
     , m_isolated(plot()->addGraph())
+    , m_median(plot()->addGraph())
     , m_threshold(new QCPItemStraightLine(plot()))
     , m_thresholdText(new QCPItemText(plot()))
 {
     plot()->yAxis->setLabel(tr("SQNR in dB"));
     m_cumulative->setName(tr("cumulative"));
-    m_isolated->setName(tr("isolated"));
-    m_isolated->setLineStyle(QCPGraph::lsNone);
+    m_median->setName(tr("isolated, median of a block"));
     m_threshold->setSelectable(false);
     m_thresholdText->setSelectable(false);
     m_thresholdText->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
@@ -45,11 +53,26 @@ ErrorPlot::ErrorPlot(DocumentController *controller, QWidget *parent)
     m_thresholdText->setPadding(QMargins(4, 0, 0, 1));
 }
 
+bool ErrorPlot::isShown(graph::NodeId node) const
+{
+    const auto &snapshot = controller()->snapshot();
+    const tensor::DType type
+        = snapshot->sourceTypes ? snapshot->sourceTypes->at(node, 0) : tensor::DType::Unknown;
+    return type == tensor::DType::Unknown || tensor::isFloat(type);
+}
+
 double ErrorPlot::shown(double sqnrDb) const
 {
-    if (std::isnan(sqnrDb) || sqnrDb == -std::numeric_limits<double>::infinity())
-        return 0;
-    return std::min(sqnrDb, m_highest);
+    return std::isnan(sqnrDb) ? 0 : std::clamp(sqnrDb, 0.0, m_highest);
+}
+
+/// Nothing for a layer whose error is not known, or that has none.
+std::optional<double> ErrorPlot::heightOf(std::size_t layer, Member member) const
+{
+    const session::NodeFigures *const known = figuresOf(layers()[layer]);
+    if (!known || !(known->*member) || isExact(*(known->*member)))
+        return std::nullopt;
+    return shown((known->*member)->sqnrDb);
 }
 
 void ErrorPlot::rebuild()
@@ -62,44 +85,27 @@ void ErrorPlot::rebuild()
                            : tr("Open a model to see its layers' errors."));
         return;
     }
-    takeLayers();
+    if (takeLayers()) {
+        QStringList names;
+        for (const graph::NodeId layer : layers())
+            names << nameOf(layer);
+        m_blocks = layerBlocks(names);
+    }
     double highest = figures.comparison->comparison.threshold;
+    m_exact = 0;
     for (const graph::NodeId node : layers()) {
         const session::NodeFigures *const known = figuresOf(node);
+        bool hasError = false;
         for (const auto *one : {known ? &known->cumulative : nullptr, known ? &known->isolated : nullptr}) {
             if (one && *one && std::isfinite((*one)->sqnrDb))
                 highest = std::max(highest, (*one)->sqnrDb);
+            hasError = hasError || (one && *one && !isExact(**one));
         }
+        m_exact += known && known->cumulative && !hasError ? 1U : 0U;
     }
-    m_highest = std::ceil((highest + 5) / 10) * 10;
-
-    QVector<double> x, y, isolatedX, isolatedY;
-    for (std::size_t k = 0; k < layers().size(); ++k) {
-        const session::NodeFigures *const known = figuresOf(layers()[k]);
-        if (known && known->cumulative) {
-            x << placeOf(k);
-            y << shown(known->cumulative->sqnrDb);
-        }
-        if (known && known->isolated) {
-            isolatedX << placeOf(k);
-            isolatedY << shown(known->isolated->sqnrDb);
-        }
-    }
-    m_cumulative->setData(x, y, true);
-    m_isolated->setData(isolatedX, isolatedY, true);
-    const bool isStale = figures.comparisonRevision != snapshot->revision;
-    QColor first = seriesColour(0, isDark(palette()));
-    QColor second = seriesColour(1, isDark(palette()));
-    first.setAlphaF(isStale ? 0.4F : 1.0F);
-    second.setAlphaF(figures.isolatedRevision != snapshot->revision ? 0.4F : 1.0F);
-    const bool isDense = layers().size() > 400;
-    m_cumulative->setPen(QPen(first, 1.5));
-    m_cumulative->setScatterStyle(isDense ? QCPScatterStyle()
-                                          : QCPScatterStyle(QCPScatterStyle::ssDisc, first, first, 5));
-    m_isolated->setPen(QPen(second, 1.5));
-    m_isolated->setScatterStyle(
-        isDense ? QCPScatterStyle(QCPScatterStyle::ssDot, second, 2)
-                : QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(second, 1.5), QBrush(Qt::NoBrush), 7));
+    m_highest = std::min(kHighestDb, std::ceil((highest + 5) / 10) * 10);
+    drawCumulative();
+    drawIsolated();
 
     const double threshold = figures.comparison->comparison.threshold;
     const QColor text = palette().color(QPalette::Text);
@@ -113,6 +119,95 @@ void ErrorPlot::rebuild()
     showPlot();
     followFigures();
     replot();
+}
+
+void ErrorPlot::drawCumulative()
+{
+    QVector<double> x, y;
+    for (std::size_t k = 0; k < layers().size(); ++k) {
+        if (const auto height = heightOf(k, &session::NodeFigures::cumulative)) {
+            x << placeOf(k);
+            y << *height;
+        }
+    }
+    m_cumulative->setData(x, y, true);
+    QColor colour = seriesColour(0, isDark(palette()));
+    const bool isStale = controller()->figures().comparisonRevision != controller()->snapshot()->revision;
+    colour.setAlphaF(isStale ? 0.4F : 1.0F);
+    // A line of one pixel is drawn many times as fast as a wider one.
+    m_cumulative->setPen(QPen(colour, isDense() ? 1 : 1.5));
+    m_cumulative->setScatterStyle(isDense() ? QCPScatterStyle()
+                                            : QCPScatterStyle(QCPScatterStyle::ssDisc, colour, colour, 5));
+}
+
+void ErrorPlot::drawIsolated()
+{
+    QColor colour = seriesColour(1, isDark(palette()));
+    const bool isStale = controller()->figures().isolatedRevision != controller()->snapshot()->revision;
+    colour.setAlphaF(isStale ? 0.4F : 1.0F);
+    m_median->setVisible(isDense());
+    if (isDense())
+        return drawBlocks(colour);
+    QVector<double> x, y;
+    for (std::size_t k = 0; k < layers().size(); ++k) {
+        if (const auto height = heightOf(k, &session::NodeFigures::isolated)) {
+            x << placeOf(k);
+            y << *height;
+        }
+    }
+    m_isolated->setData(x, y, true);
+    m_isolated->setName(tr("isolated"));
+    m_isolated->setLineStyle(QCPGraph::lsNone);
+    m_isolated->setPen(QPen(colour, 1.5));
+    m_isolated->setScatterStyle(
+        QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(colour, 1.5), QBrush(Qt::NoBrush), 7));
+    m_isolated->setChannelFillGraph(nullptr);
+    m_isolated->setBrush(Qt::NoBrush);
+    m_median->removeFromLegend();
+    m_median->data()->clear();
+}
+
+/// Of thousands of points nobody would see which one lies low.
+void ErrorPlot::drawBlocks(const QColor &colour)
+{
+    QVector<double> x, worst, median;
+    for (const LayerBlock &block : m_blocks) {
+        std::vector<double> heights;
+        for (std::size_t k = block.first; k < block.end; ++k) {
+            if (const auto height = heightOf(k, &session::NodeFigures::isolated))
+                heights.push_back(*height);
+        }
+        // A block without errors is a gap.
+        std::ranges::sort(heights);
+        constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+        const double least = heights.empty() ? kGap : heights.front();
+        const double middle = heights.empty() ? kGap : heights[heights.size() / 2];
+        for (const double at : {placeOf(block.first) - 0.5, placeOf(block.end) - 0.5}) {
+            x << at;
+            worst << least;
+            median << middle;
+        }
+    }
+    m_isolated->setData(x, worst, true);
+    m_median->setData(x, median, true);
+    m_isolated->setName(tr("isolated, worst of a block"));
+    m_isolated->setLineStyle(QCPGraph::lsLine);
+    m_isolated->setScatterStyle(QCPScatterStyle());
+    m_isolated->setPen(QPen(colour, 1));
+    QColor faint = colour;
+    faint.setAlphaF(colour.alphaF() * 0.6F);
+    m_median->setPen(QPen(faint, 1));
+    faint.setAlphaF(colour.alphaF() * 0.2F);
+    m_isolated->setBrush(faint);
+    m_isolated->setChannelFillGraph(m_median);
+    m_median->addToLegend();
+}
+
+QString ErrorPlot::summary() const
+{
+    if (m_exact == 0 || !controller()->figures().comparison)
+        return {};
+    return tr("%1 of %2 layers are exact and not drawn").arg(m_exact).arg(layers().size());
 }
 
 void ErrorPlot::fitAxes()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widgets/plots/layer_blocks.h"
 #include "widgets/plots/layer_plot.h"
 
 class QCPGraph;
@@ -9,7 +10,9 @@ class QCPItemText;
 namespace halftone::widgets {
 
 /// Signal to error along the network: cumulative, and of each layer alone, with the threshold under which a layer counts as
-/// diverged. Layers without any error are drawn at the upper edge, failed ones at the lower.
+/// diverged. Of many layers those alone are drawn as a band per block, from the worst to the median. Only what rounding can change is
+/// drawn: integers have no place, and layers without any error no point. Failed layers are drawn at the lower edge, and errors below
+/// what anybody asks about at the upper.
 class ErrorPlot : public LayerPlot
 {
     Q_OBJECT
@@ -22,16 +25,27 @@ public:
 protected:
     void rebuild() override;
     void fitAxes() override;
+    QString summary() const override;
     QString textOf(graph::NodeId node) const override;
+    bool isShown(graph::NodeId node) const override;
 
 private:
+    using Member = std::optional<tensor::ErrorFigures> session::NodeFigures::*;
+
     double shown(double sqnrDb) const;
+    std::optional<double> heightOf(std::size_t layer, Member member) const;
+    void drawCumulative();
+    void drawIsolated();
+    void drawBlocks(const QColor &colour);
 
     QCPGraph *m_cumulative;
-    QCPGraph *m_isolated;
+    QCPGraph *m_isolated; ///< of many layers the worst of each block
+    QCPGraph *m_median; ///< of the isolated errors of a block
     QCPItemStraightLine *m_threshold;
     QCPItemText *m_thresholdText;
     double m_highest = 100; ///< of the finite figures, with some room
+    std::vector<LayerBlock> m_blocks;
+    std::size_t m_exact = 0; ///< layers without any error
 };
 
 } // namespace halftone::widgets

@@ -63,6 +63,8 @@ void LatencyPlot::fill(Series &series, Member member, const profile::Latency &me
     fill.setAlphaF(isStale ? 0.35F : 0.85F);
     series.bars->setPen(Qt::NoPen);
     series.bars->setBrush(fill);
+    series.bars->setAntialiased(!isDense()); // of bars that are thinner than a pixel it shows nothing
+    series.whiskers->setAntialiased(!isDense());
     series.whiskers->setPen(QPen(palette().color(QPalette::Text)));
 }
 

@@ -16,6 +16,12 @@ namespace {
 constexpr int kLabel = 14; ///< characters that a name below the axis gets at least
 constexpr int kLongestLabel = 26; ///< and at most: longer names are cut
 constexpr int kLabelGap = 2; ///< likewise, between two
+constexpr std::size_t kDense = 400; ///< layers
+
+QString marksLayer()
+{
+    return QStringLiteral("marks");
+}
 
 } // namespace
 
@@ -87,8 +93,14 @@ LayerPlot::LayerPlot(DocumentController *controller, const QString &name, QWidge
     plot()->xAxis->setSubTicks(false);
     plot()->axisRect()->setRangeZoom(Qt::Horizontal);
     addLegend();
-    m_mark->setSelectable(false);
-    m_hover->setSelectable(false);
+    // Marks follow the mouse: they have a layer of their own, so that the curves above them are not drawn anew.
+    plot()->addLayer(marksLayer(), plot()->layer(QStringLiteral("main")), QCustomPlot::limBelow);
+    plot()->layer(marksLayer())->setMode(QCPLayer::lmBuffered);
+    for (QCPAbstractItem *const item :
+         {static_cast<QCPAbstractItem *>(m_mark), static_cast<QCPAbstractItem *>(m_hover)}) {
+        item->setLayer(marksLayer());
+        item->setSelectable(false);
+    }
     m_hover->setVisible(false);
     for (QCPItemPosition *const corner : {m_hover->topLeft, m_hover->bottomRight})
         corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
@@ -114,20 +126,27 @@ void LayerPlot::addLegend()
     plot()->legend->setMargins(QMargins(4, 2, 4, 0));
 }
 
-void LayerPlot::takeLayers()
+bool LayerPlot::takeLayers()
 {
-    m_layers.clear();
-    const graph::Graph &graph = controller()->snapshot()->graph();
+    const auto &snapshot = controller()->snapshot();
+    const graph::Graph &graph = snapshot->graph();
+    std::vector<graph::NodeId> layers;
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (!graph.isVariable(id))
-            m_layers.push_back(id);
+        if (!graph.isVariable(id) && isShown(id))
+            layers.push_back(id);
     }
-    QStringList names;
-    for (const graph::NodeId layer : m_layers)
-        names << nameOf(layer);
-    m_ticker->setNames(names);
+    const bool areOthers = m_source.lock() != snapshot->source || m_layers != layers;
+    if (areOthers) {
+        m_source = snapshot->source;
+        m_layers = std::move(layers);
+        QStringList names;
+        for (const graph::NodeId layer : m_layers)
+            names << nameOf(layer);
+        m_ticker->setNames(names);
+    }
     markChosen();
     markHovered();
+    return areOthers;
 }
 
 std::optional<double> LayerPlot::placeOfNode(std::optional<graph::NodeId> node) const
@@ -163,14 +182,34 @@ void LayerPlot::markHovered()
     m_hover->setBrush(colour);
 }
 
+bool LayerPlot::isDense() const
+{
+    return m_layers.size() > kDense;
+}
+
+void LayerPlot::drawMarks()
+{
+    plot()->layer(marksLayer())->replot();
+}
+
+void LayerPlot::markSelection()
+{
+    if (!isSeen() || !emptyText().isEmpty())
+        return refresh();
+    markChosen();
+    drawMarks();
+}
+
 void LayerPlot::showHovered()
 {
-    if (!isVisible() || !emptyText().isEmpty())
-        return; // is drawn anew when shown
+    if (!isSeen()) // is drawn anew when it is
+        return refresh();
+    if (!emptyText().isEmpty())
+        return;
     markHovered();
     const auto node = controller()->selection().hovered();
     showText(node && placeOfNode(node) ? textOf(*node) : QString());
-    plot()->replot(QCustomPlot::rpQueuedReplot);
+    drawMarks();
 }
 
 void LayerPlot::hoverAt(const QPointF &place)

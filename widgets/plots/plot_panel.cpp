@@ -3,6 +3,7 @@
 #include "widgets/common/elided_label.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/precision_palette.h"
+#include "widgets/common/while_seen.h"
 #include "widgets/models/write_file.h"
 #include "widgets/plots/custom_plot.h"
 
@@ -18,8 +19,22 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <ctime>
+#include <memory>
+
 namespace halftone::widgets {
 namespace {
+
+constexpr double kQuickMs = 8; ///< half a frame: a drawing that takes no longer disturbs nobody
+constexpr double kRest = 4; ///< times the cost of a drawing until new figures are drawn
+
+/// Milliseconds that this thread has computed: neighbours on a busy machine make no drawing costly.
+double computedMs()
+{
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
 
 QColor blended(const QColor &a, const QColor &b, double share)
 {
@@ -32,15 +47,19 @@ QColor blended(const QColor &a, const QColor &b, double share)
 PlotPanel::PlotPanel(DocumentController *controller, const QString &name, QWidget *parent)
     : QWidget(parent)
     , m_controller(controller)
+    , m_seen(new WhileSeen(this, [this] { refresh(); }))
 {
     build(name);
+    m_later.setSingleShot(true);
+    connect(&m_later, &QTimer::timeout, this, &PlotPanel::refresh);
     connect(controller, &DocumentController::documentChanged, this, [this] {
         m_isFitted = m_isMoved = false;
         refresh();
     });
     connect(controller, &DocumentController::snapshotChanged, this, &PlotPanel::refresh);
-    connect(controller, &DocumentController::figuresChanged, this, &PlotPanel::refresh);
-    connect(&controller->selection(), &Selection::changed, this, &PlotPanel::refresh);
+    connect(controller, &DocumentController::figuresChanged, this, &PlotPanel::takeFigures);
+    connect(&controller->selection(), &Selection::changed, this, [this] { markSelection(); });
+    refresh();
 }
 
 void PlotPanel::build(const QString &name)
@@ -71,16 +90,16 @@ void PlotPanel::build(const QString &name)
     m_export->setAutoRaise(true);
     m_export->setToolTip(tr("Export the plot as PNG or PDF, or its data as CSV"));
 
-    auto *const top = new QHBoxLayout;
-    top->setSpacing(4);
-    top->addWidget(m_readOut, 1);
-    top->addWidget(m_fit);
-    top->addWidget(m_export);
+    m_top = new QHBoxLayout;
+    m_top->setSpacing(4);
+    m_top->addWidget(m_readOut, 1);
+    m_top->addWidget(m_fit);
+    m_top->addWidget(m_export);
     auto *const whole = new QWidget(this);
     auto *const column = new QVBoxLayout(whole);
     column->setContentsMargins(4, 4, 4, 4);
     column->setSpacing(4);
-    column->addLayout(top);
+    column->addLayout(m_top);
     column->addWidget(m_plot, 1);
     m_stack = new QStackedLayout(this);
     m_stack->addWidget(m_empty);
@@ -103,6 +122,9 @@ void PlotPanel::build(const QString &name)
             m_isMoved = true;
     });
     connect(m_plot, &QCustomPlot::mouseWheel, this, [this] { m_isMoved = true; });
+    const auto begun = std::make_shared<double>(0);
+    connect(m_plot, &QCustomPlot::beforeReplot, this, [begun] { *begun = computedMs(); });
+    connect(m_plot, &QCustomPlot::afterReplot, this, [this, begun] { m_paintMs = computedMs() - *begun; });
     showEmpty({});
 }
 
@@ -161,20 +183,43 @@ void PlotPanel::replot()
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-void PlotPanel::refresh()
+bool PlotPanel::isSeen() const
 {
-    if (!isVisible()) {
-        m_isOutdated = true;
-        return;
-    }
-    m_isOutdated = false;
-    rebuild();
+    return isVisible() && isInSight(this);
 }
 
-void PlotPanel::showEvent(QShowEvent *event)
+void PlotPanel::refresh()
 {
-    QWidget::showEvent(event);
-    if (m_isOutdated)
+    m_later.stop();
+    if (isSeen())
+        redraw();
+    else
+        m_seen->putOff();
+}
+
+void PlotPanel::redraw()
+{
+    const double before = computedMs();
+    rebuild();
+    m_rebuildMs = computedMs() - before;
+    m_sinceDrawn.start();
+}
+
+/// They come many times a second while a comparison runs.
+void PlotPanel::takeFigures()
+{
+    const double cost = m_rebuildMs + m_paintMs;
+    const double left
+        = kRest * cost - (m_sinceDrawn.isValid() ? static_cast<double>(m_sinceDrawn.elapsed()) : 0);
+    if (cost <= kQuickMs || !m_sinceDrawn.isValid() || left <= 0 || !isSeen())
+        refresh();
+    else if (!m_later.isActive())
+        m_later.start(static_cast<int>(left) + 1);
+}
+
+void PlotPanel::catchUp()
+{
+    if (m_later.isActive())
         refresh();
 }
 
@@ -197,22 +242,31 @@ QColor PlotPanel::markColour() const
     return palette().color(QPalette::Highlight);
 }
 
-void PlotPanel::styleAxisRect(QCPAxisRect *rect)
+void PlotPanel::addControl(QWidget *control)
+{
+    m_top->insertWidget(1, control);
+}
+
+void PlotPanel::styleAxis(QCPAxis *axis)
 {
     const QColor text = palette().color(QPalette::Text);
     const QColor ground = palette().color(QPalette::Base);
-    for (QCPAxis *axis : rect->axes()) {
-        axis->setBasePen(QPen(blended(ground, text, 0.5)));
-        axis->setTickPen(QPen(blended(ground, text, 0.5)));
-        axis->setSubTickPen(QPen(blended(ground, text, 0.3)));
-        axis->setTickLabelColor(text);
-        axis->setLabelColor(blended(ground, text, 0.75));
-        axis->setTickLabelFont(font());
-        axis->setLabelFont(font());
-        axis->grid()->setPen(QPen(blended(ground, text, 0.12)));
-        axis->grid()->setSubGridPen(QPen(blended(ground, text, 0.06)));
-        axis->grid()->setZeroLinePen(Qt::NoPen);
-    }
+    axis->setBasePen(QPen(blended(ground, text, 0.5)));
+    axis->setTickPen(QPen(blended(ground, text, 0.5)));
+    axis->setSubTickPen(QPen(blended(ground, text, 0.3)));
+    axis->setTickLabelColor(text);
+    axis->setLabelColor(blended(ground, text, 0.75));
+    axis->setTickLabelFont(font());
+    axis->setLabelFont(font());
+    axis->grid()->setPen(QPen(blended(ground, text, 0.12)));
+    axis->grid()->setSubGridPen(QPen(blended(ground, text, 0.06)));
+    axis->grid()->setZeroLinePen(Qt::NoPen);
+}
+
+void PlotPanel::styleAxisRect(QCPAxisRect *rect)
+{
+    for (QCPAxis *axis : rect->axes())
+        styleAxis(axis);
 }
 
 void PlotPanel::stylePlot()

@@ -3,12 +3,15 @@
 #include "core/base/result.h"
 #include "widgets/common/document_controller.h"
 
+#include <QElapsedTimer>
 #include <QPointF>
+#include <QTimer>
 #include <QWidget>
 
 class QCPAxis;
 class QCPAxisRect;
 class QCustomPlot;
+class QHBoxLayout;
 class QLabel;
 class QStackedLayout;
 class QToolButton;
@@ -16,9 +19,11 @@ class QToolButton;
 namespace halftone::widgets {
 
 class ElidedLabel;
+class WhileSeen;
 
 /// What all plots share: the drawing in the palette's colours, zoom by wheel, pan by drag, a line of text for what is under
-/// the cursor, export, and words in place of an empty drawing. Keys: + and - zoom, arrows pan, Home shows everything.
+/// the cursor, export, and words in place of an empty drawing. Keys: + and - zoom, arrows pan, Home shows everything. Nothing is
+/// drawn while nobody can see it, and new figures are drawn so seldom that drawing takes a fifth of the time at most.
 class PlotPanel : public QWidget
 {
     Q_OBJECT
@@ -37,7 +42,8 @@ public:
 public Q_SLOTS:
     void fit();
     void exportAs(); ///< asks where to
-    void refresh();
+    void refresh(); ///< now, or when the panel comes into sight
+    void catchUp(); ///< draws now what was put off for its cost
 
 protected:
     virtual void rebuild() = 0; ///< the drawing, or showEmpty(); axes keep their ranges unless fitted
@@ -47,6 +53,7 @@ protected:
     /// `place` in the plot's pixels; "" for nothing there.
     virtual QString textAt(const QPointF &place) const = 0;
     virtual void pick(const QPointF &place) = 0; ///< a click
+    virtual void markSelection() { refresh(); } ///< which has changed
 
     void showEmpty(const QString &why);
     void showPlot();
@@ -55,7 +62,10 @@ protected:
     void showText(const QString &text); ///< there too
     void replot();
     void styleAxisRect(QCPAxisRect *rect);
+    void styleAxis(QCPAxis *axis);
+    void addControl(QWidget *control); ///< before the buttons
 
+    bool isSeen() const; ///< else refresh() is put off
     DocumentController *controller() const { return m_controller; }
     QColor sourceColour() const; ///< float32's
     QColor markColour() const; ///< of the chosen layer
@@ -63,10 +73,11 @@ protected:
     void changeEvent(QEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     bool eventFilter(QObject *watched, QEvent *event) override;
-    void showEvent(QShowEvent *event) override;
 
 private:
     void build(const QString &name);
+    void takeFigures();
+    void redraw();
     void stylePlot();
     void zoom(double factor);
     void pan(double x, double y);
@@ -75,13 +86,18 @@ private:
     QStackedLayout *m_stack = nullptr;
     QLabel *m_empty = nullptr;
     ElidedLabel *m_readOut = nullptr;
+    QHBoxLayout *m_top = nullptr;
     QToolButton *m_fit = nullptr;
     QToolButton *m_export = nullptr;
     QCustomPlot *m_plot = nullptr;
+    WhileSeen *m_seen;
+    QTimer m_later; ///< until figures that were put off are drawn
+    QElapsedTimer m_sinceDrawn;
+    double m_rebuildMs = 0; ///< of this thread's time
+    double m_paintMs = 0; ///< likewise, of the last time that all was painted
     QPoint m_pressed;
     bool m_isMoved = false; ///< the axes, by a person
     bool m_isFitted = false; ///< the axes have been set for what is drawn
-    bool m_isOutdated = true; ///< changed while hidden
 };
 
 } // namespace halftone::widgets

@@ -25,6 +25,8 @@ TunePlot::TunePlot(DocumentController *controller, TuneState *state, QWidget *pa
     makeGraphs();
     connect(state, &TuneState::changed, this, &PlotPanel::refresh);
     connect(state, &TuneState::selectionChanged, this, [this] {
+        if (!isSeen())
+            return refresh();
         mark();
         replot();
     });
@@ -65,7 +67,7 @@ void TunePlot::rebuild()
     if (m_state->places().empty()) {
         showEmpty(!controller()->snapshot() ? tr("Open a model to search for its best mix of types.")
                       : m_state->isRunning()
-                      ? m_state->progress()
+                      ? tr("The first points appear here in a moment.")
                       : (m_state->whyNot().isEmpty() ? tr("Tune finds the layers that must stay in float32. "
                                                           "Measured points appear here.")
                                                      : m_state->whyNot()));
@@ -180,11 +182,6 @@ void TunePlot::fitAxes()
     plot()->yAxis->setRange(low - above, high + above);
 }
 
-QString TunePlot::summary() const
-{
-    return m_state->progress();
-}
-
 /// In the units of the axes; nothing where a place has no such figure.
 std::optional<QPointF> TunePlot::coordsOf(std::size_t place) const
 {
@@ -251,6 +248,8 @@ QString TunePlot::textOf(std::size_t place) const
                     .arg(QString::number(one.ci95[0], 'f', 3), QString::number(one.ci95[1], 'f', 3));
     if (one.isDisturbed)
         text += tr("; machine was busy: unreliable");
+    else if (!one.isTimeKnown)
+        text += tr("; interval too wide: unreliable");
     if (one.top1Change)
         text += tr(", top-1 %1 points").arg(QString::asprintf("%+.2f", *one.top1Change));
     return text;

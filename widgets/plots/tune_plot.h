@@ -28,7 +28,6 @@ public:
 protected:
     void rebuild() override;
     void fitAxes() override;
-    QString summary() const override;
     QString textAt(const QPointF &place) const override;
     void pick(const QPointF &place) override;
     bool eventFilter(QObject *watched, QEvent *event) override;

@@ -7,6 +7,7 @@
 #include "widgets/common/sort_action.h"
 #include "widgets/common/table_copy.h"
 #include "widgets/common/table_rows.h"
+#include "widgets/common/while_seen.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/tables/layer_delegate.h"
 
@@ -41,6 +42,7 @@ constexpr std::array kFirstColumns{
 LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
     : QWidget(parent)
     , m_controller(controller)
+    , m_seen(new WhileSeen(this, [this] { takeFigures(); }))
     , m_model(new LayerTableModel(this))
     , m_proxy(new LayerFilterProxy(this))
     , m_view(new QTableView(this))
@@ -56,7 +58,7 @@ LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
     build();
     connect(controller, &DocumentController::documentChanged, this, &LayersTable::takeDocument);
     connect(controller, &DocumentController::snapshotChanged, this, &LayersTable::takeDocument);
-    connect(controller, &DocumentController::figuresChanged, this, &LayersTable::takeFigures);
+    connect(controller, &DocumentController::figuresChanged, m_seen, &WhileSeen::ask);
     connect(&controller->selection(), &Selection::changed, this, &LayersTable::showSelection);
     connect(&controller->selection(), &Selection::hoveredChanged, this, &LayersTable::showHovered);
     connect(m_view, &QTableView::entered, this, [this](const QModelIndex &index) {
@@ -191,6 +193,24 @@ QMenu *LayersTable::makeColumnMenu(QWidget *parent)
     return menu;
 }
 
+QTableView *LayersTable::view() const
+{
+    m_seen->catchUp();
+    return m_view;
+}
+
+LayerTableModel *LayersTable::model() const
+{
+    m_seen->catchUp();
+    return m_model;
+}
+
+LayerFilterProxy *LayersTable::proxy() const
+{
+    m_seen->catchUp();
+    return m_proxy;
+}
+
 void LayersTable::takeDocument()
 {
     const bool hadBaseline = m_model->hasBaseline();
@@ -276,6 +296,7 @@ void LayersTable::setBaselineColumns(bool shown)
 
 void LayersTable::pinBaseline(bool on)
 {
+    m_seen->catchUp();
     m_pin->setChecked(on);
     if (on == m_model->hasBaseline())
         return;
@@ -359,6 +380,7 @@ void LayersTable::showSelection()
 
 QString LayersTable::csv() const
 {
+    m_seen->catchUp();
     const int columns = m_model->hasBackends() ? LayerTableModel::ColumnCount
         : m_model->hasBaseline()               ? LayerTableModel::BackendSqnr
                                                : LayerTableModel::BaselinePrecision;
@@ -368,7 +390,7 @@ QString LayersTable::csv() const
 
 QString LayersTable::tsv() const
 {
-    return copiedRows(*m_view);
+    return copiedRows(*view());
 }
 
 void LayersTable::copy()

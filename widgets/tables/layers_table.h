@@ -18,8 +18,10 @@ namespace halftone::widgets {
 
 class FreeWidth;
 class LayerDelegate;
+class WhileSeen;
 
-/// Every layer with its figures: sorted, filtered, copied, exported, and held against a pinned state.
+/// Every layer with its figures: sorted, filtered, copied, exported, and held against a pinned state. While nobody can see it, it takes
+/// new figures only when somebody asks for them.
 class LayersTable : public QWidget
 {
     Q_OBJECT
@@ -27,9 +29,9 @@ class LayersTable : public QWidget
 public:
     explicit LayersTable(DocumentController *controller, QWidget *parent = nullptr);
 
-    QTableView *view() const { return m_view; }
-    LayerTableModel *model() const { return m_model; }
-    LayerFilterProxy *proxy() const { return m_proxy; }
+    QTableView *view() const;
+    LayerTableModel *model() const;
+    LayerFilterProxy *proxy() const;
 
     /// The rows as shown and all columns, RFC 4180, numbers with all their digits.
     QString csv() const;
@@ -63,6 +65,7 @@ private:
     void setBackendColumns(bool shown);
 
     DocumentController *m_controller;
+    WhileSeen *m_seen; ///< takes figures
     LayerTableModel *m_model;
     LayerFilterProxy *m_proxy;
     QTableView *m_view;

@@ -80,7 +80,9 @@ QString PointTable::textOf(std::size_t place, int row) const
         return foundBy(*m_state, one);
     case Time:
         return milliseconds(one.milliseconds)
-            + (one.isDisturbed ? tr("; machine was busy: unreliable") : QString());
+            + (one.isDisturbed        ? tr("; machine was busy: unreliable")
+                   : !one.isTimeKnown ? tr("; interval too wide: unreliable")
+                                      : QString());
     case Interval:
         return one.isMeasured ? tr("%1 to %2").arg(milliseconds(one.ci95[0]), milliseconds(one.ci95[1]))
                               : none();

@@ -82,6 +82,12 @@ QWidget *TunePanel::makeBar()
     m_run->setObjectName(QStringLiteral("tune"));
     connect(m_run, &QPushButton::clicked, this,
             [this] { m_state->isRunning() ? m_state->stopWanted() : m_state->startWanted(); });
+    m_again = new QPushButton(tr("Measure Again"), bar);
+    m_again->setObjectName(QStringLiteral("measureAgain"));
+    m_again->setToolTip(
+        tr("Measure unreliable times once more, with the machine as idle as possible; what is "
+           "known of errors is kept where it can be"));
+    connect(m_again, &QPushButton::clicked, m_state, &TuneState::againWanted);
     m_metric = new ChoiceBox(bar);
     m_metric->addItems({tr("no limit"), tr("SQNR at least (dB)"), tr("top-1 may drop by (points)")});
     m_metric->setAccessibleName(tr("Limit"));
@@ -101,9 +107,9 @@ QWidget *TunePanel::makeBar()
     m_told = new QLabel(bar);
     m_told->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_told->setMinimumWidth(24 * fontMetrics().averageCharWidth());
-    for (QWidget *const widget : {static_cast<QWidget *>(m_run), static_cast<QWidget *>(m_metric), limit,
-                                  static_cast<QWidget *>(m_int8), static_cast<QWidget *>(m_adopt), axes,
-                                  static_cast<QWidget *>(m_told)})
+    for (QWidget *const widget : {static_cast<QWidget *>(m_run), static_cast<QWidget *>(m_again),
+                                  static_cast<QWidget *>(m_metric), limit, static_cast<QWidget *>(m_int8),
+                                  static_cast<QWidget *>(m_adopt), axes, static_cast<QWidget *>(m_told)})
         row->addWidget(widget);
     return bar;
 }
@@ -261,6 +267,7 @@ void TunePanel::refresh()
     m_run->setEnabled(m_state->isRunning() || m_state->whyNot().isEmpty());
     m_run->setToolTip(m_state->whyNot().isEmpty() ? tr("Measure which layers must stay in float32")
                                                   : m_state->whyNot());
+    m_again->setVisible(m_state->canMeasureAgain());
     m_value->setEnabled(m_metric->currentIndex() != None);
     m_slider->setEnabled(m_metric->currentIndex() != None);
     m_int8->setEnabled(!m_state->isRunning());
@@ -281,11 +288,16 @@ void TunePanel::refreshTold()
 {
     const tune::Front *const front = m_state->front();
     const bool isDisturbed = front != nullptr && front->isDisturbed();
+    const bool isVague = !isDisturbed && !m_state->isRunning() && front != nullptr && front->isUnreliable();
     m_told->setText(
-        isDisturbed ? tr("%1 \u00b7 \u26a0 machine was busy: times are unreliable").arg(m_state->progress())
-                    : m_state->progress());
+        isDisturbed   ? tr("%1 \u00b7 \u26a0 machine was busy: times are unreliable").arg(m_state->progress())
+            : isVague ? tr("%1 \u00b7 \u26a0 some times are unreliable").arg(m_state->progress())
+                      : m_state->progress());
     m_told->setToolTip(
-        !isDisturbed ? QString()
+        isVague
+            ? tr("The intervals of some times reach down to zero or farther than 30 % from the time. These "
+                 "points are not offered.")
+            : !isDisturbed ? QString()
             : front->areLayersDisturbed
             ? tr("Other programs were running while the layers were timed, also "
                  "when the timing was repeated. The search may have chosen wrongly. "
@@ -299,7 +311,7 @@ void TunePanel::refreshTold()
 void TunePanel::refreshSums()
 {
     const tune::Front *const front = m_state->front();
-    const bool areTold = front != nullptr && !front->groups.empty()
+    const bool areTold = front != nullptr && !m_state->isRunning() && !front->groups.empty()
         && std::ranges::all_of(front->groups, [](const tune::Group &group) {
                              return group.isErrorKnown || !group.isTunable;
                          });

@@ -55,6 +55,7 @@ private:
     TuneState *m_state;
     QWidget *m_plot;
     QPushButton *m_run = nullptr;
+    QPushButton *m_again = nullptr;
     QPushButton *m_adopt = nullptr;
     QPushButton *m_pin = nullptr;
     QCheckBox *m_int8 = nullptr;

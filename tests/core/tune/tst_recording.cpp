@@ -136,6 +136,7 @@ class TestRecording : public QObject
 private Q_SLOTS:
     void whoIsKilledLosesOneAnswerAtMost();
     void timesOfConversionsAreAskedForOnce();
+    void onlyWhatIsNotToBeTrustedIsAskedForAgain();
 };
 
 /// Of all answers that were given at most one a kill was given again.
@@ -194,6 +195,53 @@ void TestRecording::timesOfConversionsAreAskedForOnce()
         QCOMPARE(recordIn(state).conversions->front().codesMicroseconds, 5.0);
     }
     QCOMPARE(inner.asked, 1);
+}
+
+void TestRecording::onlyWhatIsNotToBeTrustedIsAskedForAgain()
+{
+    const auto timed = [](double milliseconds, double low, double high, bool isDisturbed = false) {
+        tune::Measurement measured;
+        measured.milliseconds = milliseconds;
+        measured.ci95 = {low, high};
+        measured.isDisturbed = isDisturbed;
+        return measured;
+    };
+    const Labels wide{Label::Float32, Label::Float32};
+    const Labels known{Label::Target, Label::Float32};
+    const Labels vague{Label::Float32, Label::Target};
+    const Labels disturbed{Label::Target, Label::Target};
+    Record record{"basis", tune::Network(), {}, {}, {}, {}};
+    record.network->groups.resize(2);
+    record.alone[{0, Label::Target}] = 1e-3;
+    tune::Front front;
+    const auto add = [&](const Labels &labels, const tune::Measurement &measured) {
+        tune::Point point;
+        point.labels = labels;
+        point.measured = measured;
+        front.points.push_back(point);
+        record.measured[labels] = record.confirmed[labels] = measured;
+    };
+    add(wide, timed(2, 1.9, 2.1));
+    add(known, timed(1.5, 1.3, 1.7));
+    add(vague, timed(1.2, 0.8, 1.6)); // a third to either side
+    add(disturbed, timed(1, 0.95, 1.05, true));
+    QVERIFY(tune::isTimeKnown(*front.points[1].measured) && !tune::isTimeKnown(*front.points[2].measured));
+    QVERIFY(!tune::isTimeKnown(timed(1, -0.1, 1.1))); // holds zero
+    QVERIFY(front.isUnreliable());
+
+    Record again = record;
+    tune::forgetUnreliable(again, front);
+    QCOMPARE(again.basis, record.basis);
+    QVERIFY(again.network);
+    QCOMPARE(again.alone.size(), std::size_t{1});
+    for (const auto *const times : {&again.measured, &again.confirmed}) {
+        QCOMPARE(times->size(), std::size_t{2});
+        QVERIFY(times->contains(wide) && times->contains(known));
+    }
+    front.areLayersDisturbed = true; // by which everything was chosen
+    tune::forgetUnreliable(again, front);
+    QCOMPARE(again.basis, record.basis);
+    QVERIFY(!again.network && again.alone.empty() && again.measured.empty());
 }
 
 QTEST_GUILESS_MAIN(TestRecording)

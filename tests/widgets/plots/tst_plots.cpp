@@ -6,21 +6,101 @@
 #include "widgets/plots/error_plot.h"
 #include "widgets/plots/histogram_bins.h"
 #include "widgets/plots/latency_plot.h"
+#include "widgets/plots/layer_blocks.h"
 
 #include <QCoreApplication>
+#include <QDockWidget>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QHelpEvent>
 #include <QIODevice>
+#include <QMainWindow>
 #include <QPoint>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolTip>
 
 #include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <limits>
 #include <numeric>
 
 using namespace halftone;
 using namespace halftone::widgets;
+
+namespace {
+
+double threadMs()
+{
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+/// A drawing that takes the thread's time.
+class CostlyPlot : public PlotPanel
+{
+public:
+    static constexpr double kCostMs = 40;
+
+    explicit CostlyPlot(DocumentController *controller)
+        : PlotPanel(controller, QStringLiteral("costly"), nullptr)
+    {
+    }
+    QString csv() const override { return {}; }
+
+    int draws = 0;
+    std::uint64_t drawn = 0; ///< revision of the figures
+
+protected:
+    void rebuild() override
+    {
+        const double begun = threadMs();
+        while (threadMs() - begun < kCostMs) { }
+        ++draws;
+        drawn = controller()->figures().comparisonRevision;
+        showPlot();
+    }
+    void fitAxes() override { }
+    QString textAt(const QPointF &) const override { return {}; }
+    void pick(const QPointF &) override { }
+};
+
+/// A chain of operators as a symbol, with as many layers, and one layer of integers beside it.
+std::unique_ptr<session::Document> chain(const QTemporaryDir &folder, int layers)
+{
+    QStringList nodes{QString::fromLatin1(R"({"op":"null","name":"data","inputs":[]})")};
+    for (int k = 0; k < layers; ++k)
+        nodes << QString::fromLatin1(R"({"op":"exp","name":"layers.%1.exp%2","inputs":[[%3,0,0]]})")
+                     .arg(k / 10)
+                     .arg(k % 10)
+                     .arg(k);
+    nodes << QString::fromLatin1(R"({"op":"shape_array","name":"shape","inputs":[[0,0,0]]})");
+    QFile file(folder.filePath(QStringLiteral("chain-symbol.json")));
+    if (!file.open(QIODevice::WriteOnly))
+        qFatal("cannot write the chain");
+    file.write(
+        QString::fromLatin1(
+            R"({"nodes":[%1],"arg_nodes":[0],"heads":[[%2,0,0]],"attrs":{"mxnet_version":["int",10901]}})")
+            .arg(nodes.join(QLatin1Char(',')))
+            .arg(layers)
+            .toUtf8());
+    file.close();
+    auto opened = session::Document::open(file.fileName().toStdString());
+    if (!opened.ok())
+        qFatal("%s", opened.error().message().c_str());
+    return std::move(opened).value();
+}
+
+tensor::ErrorFigures errorOf(double sqnrDb)
+{
+    tensor::ErrorFigures figures;
+    figures.sqnrDb = sqnrDb;
+    return figures;
+}
+
+} // namespace
 
 class TestPlots : public QObject
 {
@@ -81,11 +161,123 @@ private Q_SLOTS:
         const auto plot = shown<ErrorPlot>();
         QVERIFY(plot->emptyText().isEmpty());
         const QCPGraph *const cumulative = plot->plot()->graph(0);
-        QCOMPARE(cumulative->dataCount(), 29);
         // prob is the last of 29 operators.
         const double sqnr = m_figures.nodes[node("prob")].cumulative->sqnrDb;
-        QCOMPARE(cumulative->data()->at(28)->key, 29.0);
-        QCOMPARE(cumulative->data()->at(28)->value, sqnr);
+        const auto last = cumulative->data()->constEnd() - 1;
+        QCOMPARE(last->key, 29.0);
+        QCOMPARE(last->value, sqnr);
+        // Layers without any error have no point.
+        const auto isDrawn = [](const session::NodeFigures &figures) {
+            return figures.cumulative
+                && !(std::isinf(figures.cumulative->sqnrDb) && figures.cumulative->sqnrDb > 0);
+        };
+        QCOMPARE(cumulative->dataCount(), std::ranges::count_if(m_figures.nodes, isDrawn));
+    }
+
+    void onlyWhatRoundingCanChangeIsDrawn()
+    {
+        const QTemporaryDir folder;
+        DocumentController controller;
+        controller.setDocument(chain(folder, 20));
+        session::Figures figures;
+        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.nodes.resize(controller.snapshot()->graph().nodeCount());
+        const double exact = std::numeric_limits<double>::infinity();
+        for (session::NodeFigures &one : figures.nodes)
+            one.cumulative = one.isolated = errorOf(60);
+        for (std::size_t k = 1; k <= 5; ++k) // node 0 is the input
+            figures.nodes[k].cumulative = figures.nodes[k].isolated = errorOf(exact);
+        figures.nodes[8].cumulative = errorOf(147); // no more than float32's own rounding
+        figures.nodes[9].cumulative = errorOf(-12);
+        ErrorPlot plot(&controller);
+        plot.resize(900, 320);
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        controller.setFigures(figures);
+        const QCPGraph &cumulative = *plot.plot()->graph(0);
+        QTRY_COMPARE(cumulative.dataCount(), 15);
+        QCOMPARE(cumulative.data()->constBegin()->key, 6.0);
+        QCOMPARE(plot.plot()->graph(1)->dataCount(), 15);
+        QCOMPARE((cumulative.data()->constEnd() - 1)->key, 20.0); // integers have no place
+        QVERIFY(plot.plot()->xAxis->range().upper < 21);
+        const QCPRange decibels = plot.plot()->yAxis->range();
+        QVERIFY2(decibels.upper >= 120 && decibels.upper <= 126, qPrintable(QString::number(decibels.upper)));
+        for (const QCPGraphData &one : *cumulative.data())
+            QVERIFY(decibels.contains(one.value));
+        QVERIFY2(plot.readOut().startsWith(QStringLiteral("5 of 20 layers are exact")),
+                 qPrintable(plot.readOut()));
+    }
+
+    void blocksAreFoundInNames_data()
+    {
+        QTest::addColumn<QString>("pattern"); // %1: block, %2: layer
+        QTest::addColumn<int>("level"); // -1: none
+        QTest::addColumn<QString>("third"); // block of the layers with %1 = 3
+        QTest::newRow("ONNX") << "/model/layers.%1/attn/l%2" << 0 << "/model/layers.3";
+        QTest::newRow("a number before") << "gpt_2.h.%1.mlp.l%2" << 1 << "gpt_2.h.3";
+        QTest::newRow("MXNet") << "mobilenetv20_features_bottleneck%1_conv%2_fwd" << 1
+                               << "mobilenetv20_features_bottleneck3";
+        QTest::newRow("numbers of layers") << "MatMul_%1%2" << -1 << QString();
+    }
+    void blocksAreFoundInNames()
+    {
+        QFETCH(QString, pattern);
+        QFETCH(int, level);
+        QStringList names;
+        for (int block = 0; block < 12; ++block)
+            for (int layer = 0; layer < 5; ++layer)
+                names << pattern.arg(block).arg(layer);
+        QCOMPARE(blockLevel(names).value_or(-1), level);
+        const std::vector<LayerBlock> blocks = layerBlocks(names);
+        std::size_t end = 0;
+        for (const LayerBlock &block : blocks) { // all of them, in order
+            QCOMPARE(block.first, end);
+            QVERIFY(block.end > block.first);
+            end = block.end;
+        }
+        QCOMPARE(end, std::size_t{60});
+        if (level < 0)
+            return;
+        QCOMPARE(blocks.size(), std::size_t{12});
+        QTEST(blocks[3].name, "third");
+        QCOMPARE(blocks[3].first, std::size_t{15});
+    }
+
+    /// One layer in hundreds that is bad stays in sight.
+    void isolatedErrorsOfManyLayersAreABandPerBlock()
+    {
+        const QTemporaryDir folder;
+        DocumentController controller;
+        controller.setDocument(chain(folder, 500)); // blocks of ten
+        session::Figures figures;
+        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.nodes.resize(controller.snapshot()->graph().nodeCount());
+        const double exact = std::numeric_limits<double>::infinity();
+        for (std::size_t k = 0; k < 500; ++k) {
+            session::NodeFigures &one = figures.nodes[k + 1]; // node 0 is the input
+            one.cumulative = errorOf(40);
+            one.isolated = errorOf(k / 10 == 3 ? exact : 50 + static_cast<double>(k % 10));
+        }
+        figures.nodes[75].isolated = errorOf(5);
+        ErrorPlot plot(&controller);
+        plot.resize(900, 320);
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        controller.setFigures(figures);
+        QTRY_COMPARE(plot.plot()->graph(1)->dataCount(), 100);
+        const auto in = [&](int graph, int block) { // where a block begins and ends
+            const auto data = plot.plot()->graph(graph)->data();
+            const auto from = data->at(2 * block);
+            const auto to = data->at(2 * block + 1);
+            return from->key == block * 10 + 0.5 && to->key == block * 10 + 10.5 ? from->value : -1.0;
+        };
+        QCOMPARE(in(1, 0), 50.0);
+        QVERIFY(in(2, 0) >= 54 && in(2, 0) <= 55);
+        QCOMPARE(in(1, 7), 5.0); // the outlier
+        QVERIFY(in(2, 7) >= 53 && in(2, 7) <= 55);
+        QVERIFY(std::isnan(in(1, 3)) && std::isnan(in(2, 3))); // nothing but exact layers
+        QVERIFY(plot.plot()->graph(2)->visible());
+        QVERIFY(plot.plot()->legend->hasItemWithPlottable(plot.plot()->graph(2)));
     }
 
     void aClickChoosesTheLayerUnderIt()
@@ -175,14 +367,115 @@ private Q_SLOTS:
         session::Figures slower = m_figures;
         slower.nodes[node("stem_conv")].fp32 = session::NodeLatency{900, 0, 0};
         m_controller.setFigures(slower);
-        QVERIFY2(axis->range().upper > 900, qPrintable(QString::number(axis->range().upper)));
+        QTRY_VERIFY2(axis->range().upper > 900, qPrintable(QString::number(axis->range().upper)));
         QTest::keyClick(plot.get(), Qt::Key_Up);
         const QCPRange moved = axis->range();
         slower.nodes[node("stem_conv")].fp32->microseconds = 9000;
         m_controller.setFigures(slower);
         QCOMPARE(axis->range().upper, moved.upper);
         QTest::keyClick(plot.get(), Qt::Key_Home);
-        QVERIFY(axis->range().upper > 9000);
+        QTRY_VERIFY(axis->range().upper > 9000);
+    }
+
+    void behindATabNothingIsDrawn()
+    {
+        QMainWindow window;
+        auto *const front = new QDockWidget(QStringLiteral("front"), &window);
+        auto *const back = new QDockWidget(QStringLiteral("back"), &window);
+        auto *const plot = new ErrorPlot(&m_controller);
+        front->setWidget(new QLabel);
+        back->setWidget(plot);
+        window.setCentralWidget(new QLabel);
+        window.addDockWidget(Qt::BottomDockWidgetArea, front);
+        window.addDockWidget(Qt::BottomDockWidgetArea, back);
+        window.tabifyDockWidget(front, back);
+        back->raise();
+        window.resize(900, 700);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        QTRY_COMPARE(plot->plot()->graph(0)->dataCount(), 29); // seen once
+        front->raise();
+        QTest::qWait(50);
+        int draws = 0;
+        connect(plot->plot(), &QCustomPlot::afterReplot, this, [&draws] { ++draws; });
+        session::Figures figures = m_figures;
+        const graph::NodeId last = node("prob");
+        for (int k = 0; k < 20; ++k) {
+            figures.nodes[last].cumulative->sqnrDb = 20 + k;
+            m_controller.setFigures(figures);
+            m_controller.selection().set(node("stem_conv"));
+            m_controller.selection().hover(node("stem_conv"));
+            QCoreApplication::processEvents();
+        }
+        QTest::qWait(50);
+        QVERIFY(plot->isVisible()); // for Qt
+        QCOMPARE(draws, 0);
+        back->raise();
+        QTRY_VERIFY(draws > 0);
+        QCOMPARE(plot->plot()->graph(0)->data()->at(28)->value, 39.0);
+    }
+
+    /// A drawing that takes long is drawn so seldom that the window has most of the time, and the last figures come.
+    void drawingTakesAFifthOfTheTime()
+    {
+        CostlyPlot plot(&m_controller);
+        plot.resize(300, 200);
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        const int before = plot.draws;
+        session::Figures figures = m_figures;
+        QElapsedTimer timer;
+        timer.start();
+        for (std::uint64_t k = 1; timer.elapsed() < 1000; ++k) {
+            figures.comparisonRevision = k;
+            m_controller.setFigures(figures);
+            QTest::qWait(10);
+        }
+        const double drawing = (plot.draws - before) * CostlyPlot::kCostMs;
+        const double share = drawing / static_cast<double>(timer.elapsed());
+        qInfo("%d drawings, %.0f %% of the time", plot.draws - before, 100 * share);
+        QVERIFY(plot.draws - before >= 1);
+        QVERIFY(share < 0.3);
+        QTRY_COMPARE(plot.drawn, figures.comparisonRevision);
+    }
+
+    /// What the mouse is over is marked without drawing the curves anew.
+    void theMarkIsDrawnAlone()
+    {
+        const auto plot = shown<ErrorPlot>();
+        plot->plot()->replot();
+        QTest::qWait(50); // those that are queued
+        int draws = 0;
+        connect(plot->plot(), &QCustomPlot::afterReplot, this, [&draws] { ++draws; });
+        for (const char *name : {"stem_conv", "prob", "stem_bn"}) {
+            m_controller.selection().hover(node(name));
+            m_controller.selection().set(node(name));
+            QTest::qWait(5);
+        }
+        QCOMPARE(draws, 0);
+    }
+
+    /// Wide curves of thousands of points take half a second.
+    void curvesOfManyLayersAreThin()
+    {
+        const QTemporaryDir folder;
+        DocumentController controller;
+        controller.setDocument(chain(folder, 2000));
+        session::Figures figures;
+        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.nodes.resize(controller.snapshot()->graph().nodeCount());
+        for (std::size_t k = 0; k < figures.nodes.size(); ++k)
+            figures.nodes[k].cumulative = errorOf(50 + 20 * std::sin(static_cast<double>(k)));
+        ErrorPlot plot(&controller);
+        plot.resize(900, 320);
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        controller.setFigures(figures);
+        QTRY_COMPARE(plot.plot()->graph(0)->dataCount(), 2000);
+        const QCPGraph &curve = *plot.plot()->graph(0);
+        QVERIFY(curve.pen().widthF() <= 1);
+        QVERIFY(curve.adaptiveSampling()); // no more points than pixels
+        QVERIFY(curve.scatterStyle().isNone());
     }
 
     /// The whole network's time, in the status bar's words, and bars of the type that was timed: bfloat16's are not float16's.

@@ -19,6 +19,8 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 using namespace halftone;
@@ -172,6 +174,73 @@ private Q_SLOTS:
         made->areLayersDisturbed = true;
         m_state->setFront(made, m_controller.snapshot()->policy);
         QVERIFY(told().contains("machine was busy"));
+    }
+
+    void unreliableTimesAreOfferedToBeMeasuredAgain()
+    {
+        auto *const again = m_panel->findChild<QPushButton *>(QStringLiteral("measureAgain"));
+        QVERIFY(again && !again->isVisible());
+        m_state->setFront(front(), m_controller.snapshot()->policy);
+        QVERIFY(!again->isVisible());
+        auto made = std::make_shared<tune::Front>(*front());
+        made->points[1].measured->isDisturbed = true;
+        m_state->setFront(made, m_controller.snapshot()->policy);
+        QVERIFY(again->isVisible());
+        QSignalSpy wanted(m_state.get(), &TuneState::againWanted);
+        again->click();
+        QCOMPARE(wanted.size(), 1);
+        m_state->setRunning(true);
+        QVERIFY(!again->isVisible());
+        m_state->setRunning(false);
+        QVERIFY(again->isVisible());
+    }
+
+    /// Neither joined by the line nor adopted, and a point that only such a one beats is offered.
+    void aPointWhoseTimeIsNotKnownIsNotOffered()
+    {
+        const std::array<double, 2> intervals[] = {{0.06, 0.13}, {0.09, 0.14}, {-0.01, 0.12}};
+        for (const std::array<double, 2> &interval : intervals) {
+            auto made = std::make_shared<tune::Front>(*front());
+            made->points[2].measured->ci95 = interval; // around 0.1 ms
+            made->points[3].measured = made->points[2].measured; // slower than it, with the same error
+            made->points[3].measured->milliseconds = 0.145;
+            made->points[3].measured->ci95 = {0.14, 0.15};
+            m_state->setFront(made, m_controller.snapshot()->policy);
+            QVERIFY(m_state->places()[1].isOffered);
+            QVERIFY(!m_state->places()[2].isOffered);
+            QVERIFY(m_state->places()[3].isOffered);
+            QCOMPARE(m_state->fastestWithin(), std::optional<std::size_t>(3));
+            m_state->select(1);
+            m_state->select(2);
+            const PointTable *const points = m_panel->findChild<PointTable *>();
+            QVERIFY(points->index(PointTable::Time, 0).data().toString().contains("interval too wide"));
+            m_state->select(std::nullopt);
+        }
+    }
+
+    /// Sums of layers and medians of networks are told on one scale: that of both ends, which are known in both.
+    void predictedTimesHaveTheScaleOfMeasuredOnes()
+    {
+        auto made = std::make_shared<tune::Front>(*front());
+        made->points[2].origin = tune::Origin::Lowest;
+        made->points[0].predicted.milliseconds = 0.25; // measured: 0.2
+        made->points[2].predicted.milliseconds = 0.125; // measured: 0.1
+        made->points[3].predicted.milliseconds = 0.1875; // halfway
+        m_state->setFront(made, m_controller.snapshot()->policy);
+        QVERIFY(std::abs(m_state->places()[3].milliseconds - 0.15) < 1e-9);
+        QCOMPARE(m_state->places()[2].milliseconds, 0.1); // what was measured stays
+    }
+
+    void progressIsToldOnce()
+    {
+        m_state->setFront(front(), m_controller.snapshot()->policy);
+        m_state->setRunning(true);
+        m_state->setProgress(QStringLiteral("12 %, isolating groups"));
+        int times = 0;
+        for (const QLabel *label : m_panel->findChildren<QLabel *>())
+            times += label->isVisible() && label->text().contains(u"12 %") ? 1 : 0;
+        QCOMPARE(times, 1);
+        m_state->setRunning(false);
     }
 
     /// Drawn as there is room for them, so that what tells them apart is left, and told and copied whole.
@@ -362,6 +431,10 @@ private Q_SLOTS:
         one->lowerBoundGap = 0.0123;
         m_state->setFront(one, m_controller.snapshot()->policy);
         QVERIFY2(told().contains(QStringLiteral("1.23, within 1.2 % of the bound")), qPrintable(told()));
+        m_state->setRunning(true); // sums change with each measurement
+        QVERIFY(!told().contains(QStringLiteral("of the bound")));
+        m_state->setRunning(false);
+        QVERIFY(told().contains(QStringLiteral("of the bound")));
         QVERIFY(!told().contains(QStringLiteral("more examples")));
         auto far = std::make_shared<tune::Front>(*one);
         far->kappa = 2.5;
