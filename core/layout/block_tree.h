@@ -30,7 +30,8 @@ struct ItemRef
 /// Nodes that are shown as one when folded.
 struct Block
 {
-    /// What their names begin with ("stage1"), else "first … last", with its number where parts repeat ("block 2 of 12: …").
+    /// What their names begin with ("stage1"), before what they are where that is known ("layers.17 · Attention"); else "first … last",
+    /// with its number where parts repeat ("block 2 of 12: …").
     std::string name;
     BlockId parent = kNoBlock; ///< always below the block's own id
     std::uint32_t depth = 0; ///< of the root 0
@@ -48,7 +49,9 @@ struct BlockTree
     /// By NodeId, for a node that is not drawn: the one whose box stands for it (the reader of a parameter). A drawn node
     /// stands for itself.
     std::vector<graph::NodeId> boxOf;
-    std::size_t commonPrefix = 0; ///< characters that the names of all operators begin with, in whole parts
+    /// Characters that the names of all operators begin with, in whole parts, and that no block's name has: not the word before a
+    /// number ("layers.").
+    std::size_t commonPrefix = 0;
 };
 
 /// Folds by names first (a run of nodes whose names share their beginning up to "_", "/" or "."), then by structure:

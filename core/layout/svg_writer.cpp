@@ -1,6 +1,7 @@
 #include "core/layout/svg_writer.h"
 
 #include "core/base/markup.h"
+#include "core/layout/name_cut.h"
 
 #include <algorithm>
 #include <array>
@@ -32,17 +33,10 @@ std::vector<std::size_t> characters(const std::string &text)
     return begins;
 }
 
-/// As much as fits `width` at about 0.56 em a character, the middle left out.
+/// As much as fits `width` at about 0.56 em a character, no number left out that can stay.
 std::string elided(const std::string &text, double width, double em)
 {
-    const std::vector<std::size_t> begins = characters(text);
-    const std::size_t count = begins.size() - 1;
-    const auto most = static_cast<std::size_t>(std::max(3.0, width / (0.56 * em)));
-    if (count <= most)
-        return text;
-    const std::size_t head = most / 2;
-    const std::size_t tail = most - head - 1;
-    return text.substr(0, begins[head]) + "…" + text.substr(begins[count - tail]);
+    return cutName(text, static_cast<std::size_t>(std::max(3.0, width / (0.56 * em))));
 }
 
 double widthOf(const std::string &text, double em)

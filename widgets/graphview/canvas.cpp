@@ -366,9 +366,10 @@ bool Canvas::event(QEvent *event)
         const auto *help = static_cast<QHelpEvent *>(event);
         const ItemIndex item = itemAt(help->pos());
         if (item != kNoItem && m_input.looks)
-            QToolTip::showText(
-                help->globalPos(),
-                tipOf(m_input.scene->items()[item], m_input.looks->items[item], m_input.colourBy), this);
+            QToolTip::showText(help->globalPos(),
+                               tipOf(m_input.scene->items()[item], m_input.looks->items[item],
+                                     m_input.colourBy, m_input.scene->pathOf(item)),
+                               this);
         else
             QToolTip::hideText();
         return true;

@@ -5,9 +5,11 @@
 
 namespace halftone::widgets {
 
-QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy)
+QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy, const QString &around)
 {
     QStringList lines{item.name.toHtmlEscaped(), item.detail.toHtmlEscaped()};
+    if (!around.isEmpty())
+        lines << QStringLiteral("in ") + around.toHtmlEscaped();
     if (!item.ref.isBlock)
         lines << (look.type == tensor::DType::Unknown
                       ? QStringLiteral("type unknown")

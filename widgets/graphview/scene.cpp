@@ -28,6 +28,7 @@ std::uint64_t keyOf(NodeId reader, std::uint32_t input)
 
 const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's first and last operator
 const QString kNumbered = QStringLiteral("block "); ///< begins the name of a repeated block
+const QString kBeforeKind = QStringLiteral(" \u00b7 "); ///< "layers.17 · Attention"
 const QString kBehindNumber = QStringLiteral(": "); ///< ends its number
 
 /// Where the names begin in "block 2 of 12: a … b".
@@ -71,6 +72,10 @@ QRectF toQt(const layout::Rect &rect)
 
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics)
 {
+    if (const qsizetype kind = name.indexOf(kBeforeKind); kind > 0 && metrics.horizontalAdvance(name) > room)
+        return metrics.horizontalAdvance(name.left(kind + 1)) <= room
+            ? metrics.elidedText(name, Qt::ElideRight, room)
+            : cutInMiddle(name.left(kind), room, metrics);
     const qsizetype names = namesBegin(name);
     const bool isWhole = names == 0 || metrics.horizontalAdvance(name) <= room;
     return numberWithin(isWhole ? name : name.left(names - kBehindNumber.size()), room, metrics);
@@ -251,6 +256,15 @@ ItemIndex Scene::itemOf(const layout::ItemRef &ref) const
 {
     const auto place = m_itemOfRef.find(keyOf(ref));
     return place == m_itemOfRef.end() ? kNoItem : place->second;
+}
+
+QString Scene::pathOf(ItemIndex item) const
+{
+    QStringList names;
+    for (layout::BlockId block = blockAround(m_items[item].ref);
+         block != layout::kRoot && block != layout::kNoBlock; block = m_tree->blocks[block].parent)
+        names.prepend(plain(m_tree->blocks[block].name));
+    return names.join(QStringLiteral(" \u203a "));
 }
 
 std::uint32_t Scene::edgeOf(NodeId reader, std::uint32_t input) const

@@ -68,6 +68,7 @@ public:
     /// The item that stands for a node; no frame.
     ItemIndex itemOf(graph::NodeId node) const { return m_itemOfNode[node]; }
     ItemIndex itemOf(const layout::ItemRef &ref) const;
+    QString pathOf(ItemIndex item) const; ///< the blocks around it, the outermost first: "encoder › layers.3"
     /// The edge that carries an input of a node; kNoItem where both ends are one item.
     std::uint32_t edgeOf(graph::NodeId reader, std::uint32_t input) const;
     std::span<const std::uint32_t> edgesInto(ItemIndex item) const;
@@ -119,7 +120,7 @@ private:
 };
 
 /// A box's name as there is room for it: of "block 2 of 12: a … b" that is too wide the number alone, which tells more than its
-/// letters from here and there; another name cut in the middle.
+/// letters from here and there; of "layers.17 · Attention" at least the name; another name cut in the middle.
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics);
 
 /// How large items are, from a font's measures.
