@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::layout {
@@ -40,6 +41,34 @@ struct Block
     std::optional<patterns::UnitKind> unit{}; ///< what its nodes are, if they are a unit and no more
 };
 
+/// What is told of nodes without a box of their own, where they stand (shown_graph.h).
+struct Asides
+{
+    /// By NodeId, empty where no pair is folded: of a node that stands on an edge the value that it takes; of others their own first.
+    std::vector<graph::Entry> through;
+    std::unordered_map<graph::NodeId, std::string>
+        badges; ///< by the node that makes codes on an edge: "u8 · scale 0.02 · zero 128"
+    std::unordered_map<graph::NodeId, std::string>
+        insets; ///< by a node with a box: "B = 0.125", of constants that it reads
+
+    bool isOnEdge(graph::NodeId id) const { return !through.empty() && through[id].node != id; }
+    /// The value that is drawn as read where an input is: the one that went into the pairs it comes from.
+    graph::Entry sourceOf(graph::Entry input) const
+    {
+        while (isOnEdge(input.node))
+            input = through[input.node];
+        return input;
+    }
+    /// The pair nearest to the reader: the node that makes its codes.
+    std::optional<graph::NodeId> pairOn(const graph::Entry &input) const
+    {
+        for (graph::NodeId id = input.node; isOnEdge(id); id = through[id].node)
+            if (badges.contains(id))
+                return id;
+        return std::nullopt;
+    }
+};
+
 /// How the drawn nodes of a graph are folded. Every block is an interval of one topological order, so that no path
 /// leaves it and comes back, and blocks of one level can always be drawn without a cycle.
 struct BlockTree
@@ -49,6 +78,7 @@ struct BlockTree
     /// By NodeId, for a node that is not drawn: the one whose box stands for it (the reader of a parameter). A drawn node
     /// stands for itself.
     std::vector<graph::NodeId> boxOf;
+    Asides asides;
     /// Characters that the names of all operators begin with, in whole parts, and that no block's name has: not the word before a
     /// number ("layers.").
     std::size_t commonPrefix = 0;
@@ -64,6 +94,8 @@ BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn,
                     std::span<const patterns::Unit> units = {});
 /// With the units that are found in the model.
 BlockTree foldModel(const graph::Model &model, const std::vector<char> &drawn);
+/// BlockTree::boxOf: of a node that is not drawn the first reader's; its own where nothing reads it.
+std::vector<graph::NodeId> boxesOf(const graph::Graph &graph, const std::vector<char> &drawn);
 /// The tree without blocks.
 BlockTree flatTree(const graph::Graph &graph, const std::vector<char> &drawn);
 

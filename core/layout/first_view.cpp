@@ -1,7 +1,5 @@
 #include "core/layout/first_view.h"
 
-#include "core/layout/drawn_nodes.h"
-
 namespace halftone::layout {
 namespace {
 
@@ -10,10 +8,9 @@ constexpr Size kFolded{200, 64};
 
 } // namespace
 
-Result<FirstView> firstView(const graph::Model &model, bool isFolded, const Progress &progress)
+Result<FirstView> firstView(const graph::Model &model, bool isFolded, Detail detail, const Progress &progress)
 {
-    const std::vector<char> drawn = drawnNodes(model);
-    FirstView view{isFolded ? foldModel(model, drawn) : flatTree(model.graph, drawn), {}};
+    FirstView view{shownTree(model, detail, isFolded), {}};
     ItemSizes sizes;
     sizes.nodes.assign(model.graph.nodeCount(), kNode);
     sizes.foldedBlocks.assign(view.tree.blocks.size(), kFolded);

@@ -112,9 +112,11 @@ public:
                 indexOfVisible[visible++] = static_cast<std::uint32_t>(m_picture.items.size() - 1);
             }
         }
-        for (Connection &connection : m_connections)
+        for (Connection &connection : m_connections) {
+            const auto pair = m_tree.asides.pairOn(connection.wires.front().from);
             m_picture.edges.push_back({indexOfVisible[connection.from], indexOfVisible[connection.to],
-                                       lineOf(connection), std::move(connection.wires)});
+                                       lineOf(connection), std::move(connection.wires), pair});
+        }
         return std::move(m_picture);
     }
 
@@ -143,9 +145,14 @@ private:
             indexOf.emplace(m_items[k], k);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> known;
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            if (m_tree.boxOf[id] != id)
+                continue;
             const auto inputs = m_graph.inputs(id);
             for (std::uint32_t k = 0; k < inputs.size(); ++k) {
-                const auto from = indexOf.find(standIn[inputs[k].node]);
+                const NodeId source = m_tree.asides.sourceOf(inputs[k]).node;
+                if (m_tree.boxOf[source] != source)
+                    continue; // told in the reader's box
+                const auto from = indexOf.find(standIn[source]);
                 const auto to = indexOf.find(standIn[id]);
                 if (from == indexOf.end() || to == indexOf.end() || from == to)
                     continue;

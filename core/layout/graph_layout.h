@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct PlacedEdge
     std::uint32_t to = 0;
     Polyline line; ///< from the lower border of the one to the upper border of the other
     std::vector<Wire> wires;
+    std::optional<graph::NodeId>
+        pair{}; ///< that the first wire goes through: the node that makes codes, see Asides
 };
 
 /// Where everything goes. The whole begins at (0, 0).

@@ -68,6 +68,8 @@ public:
                 box(item);
         for (const SvgDiamond &cast : m_picture.casts)
             diamond(cast);
+        for (const SvgLabel &one : m_picture.labels)
+            label(one);
         return m_svg + "</g>\n</svg>\n";
     }
 
@@ -238,6 +240,17 @@ private:
             rect({x, item.rect.bottom() - height, width, height - 1}, colour, {}, 0);
             x += width;
         }
+    }
+
+    void label(const SvgLabel &one)
+    {
+        const double size = 0.8 * m_em;
+        if (one.frame.empty())
+            return text(one.at.x, one.at.y, one.text, size, m_picture.secondText, false);
+        const double width = widthOf(one.text, size) + 6;
+        rect({one.at.x - width / 2, one.at.y - 0.7 * size, width, 1.4 * size}, m_picture.ground, one.frame,
+             3);
+        text(one.at.x, one.at.y, one.text, size, m_picture.text, false, "middle");
     }
 
     void diamond(const SvgDiamond &cast)

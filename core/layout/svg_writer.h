@@ -42,6 +42,14 @@ struct SvgDiamond
     bool isHollow = false;
 };
 
+/// A text on an edge.
+struct SvgLabel
+{
+    Point at; ///< the middle of a framed one; else of its left end
+    std::string text;
+    std::string frame; ///< colour; "" for none
+};
+
 struct SvgPicture
 {
     Size size;
@@ -54,6 +62,7 @@ struct SvgPicture
     std::vector<SvgItem> items; ///< in drawing order
     std::vector<Polyline> edges;
     std::vector<SvgDiamond> casts;
+    std::vector<SvgLabel> labels{};
 };
 
 /// A picture of a graph as one SVG 1.1 document without anything from outside. The same picture gives the same text.

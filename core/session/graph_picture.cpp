@@ -30,7 +30,8 @@ Look lookOf(tensor::DType type)
     return {colours->onLight, report::tintOnLight(colours->onLight), colours->badge, colours->pattern};
 }
 
-SvgItem nodeItem(const Snapshot &snapshot, graph::NodeId id, const layout::Rect &rect)
+SvgItem nodeItem(const Snapshot &snapshot, const layout::Asides &asides, graph::NodeId id,
+                 const layout::Rect &rect)
 {
     const graph::NodeDef &node = snapshot.graph().node(id);
     SvgItem item;
@@ -38,6 +39,8 @@ SvgItem nodeItem(const Snapshot &snapshot, graph::NodeId id, const layout::Rect 
     item.rect = rect;
     item.title = node.name;
     item.detail = node.isVariable() ? "" : node.op;
+    if (const auto inset = asides.insets.find(id); inset != asides.insets.end())
+        item.detail += " · " + inset->second;
     const Look look = lookOf(node.isVariable() ? tensor::DType::Unknown : snapshot.precisionOf(id));
     item.badge = node.isVariable() ? "" : look.badge;
     item.band = look.colour;
@@ -92,14 +95,16 @@ castReads(const Snapshot &snapshot)
 
 Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress)
 {
-    HALFTONE_TRY(const layout::FirstView view, layout::firstView(snapshot.source->model, true, progress));
+    HALFTONE_TRY(const layout::FirstView view,
+                 layout::firstView(snapshot.source->model, true, layout::Detail::Computed, progress));
     const layout::Picture &placed = view.picture;
     layout::SvgPicture picture;
     picture.size = placed.size;
     picture.title = "Graph coloured by precision";
     for (const layout::PlacedItem &item : placed.items)
-        picture.items.push_back(item.item.isBlock ? blockItem(snapshot, view.tree, item)
-                                                  : nodeItem(snapshot, item.item.id, item.rect));
+        picture.items.push_back(item.item.isBlock
+                                    ? blockItem(snapshot, view.tree, item)
+                                    : nodeItem(snapshot, view.tree.asides, item.item.id, item.rect));
     const auto reads = castReads(snapshot);
     for (const layout::PlacedEdge &edge : placed.edges) {
         for (const layout::Wire &wire : edge.wires) {
@@ -110,6 +115,9 @@ Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progr
                 {middleOf(edge.line), lookOf(read->second->type).colour, read->second->readers.size() > 1});
             break; // one mark a line
         }
+        if (edge.pair && !edge.line.empty())
+            picture.labels.push_back({middleOf(edge.line), view.tree.asides.badges.at(*edge.pair),
+                                      lookOf(tensor::DType::I8).colour});
         picture.edges.push_back(edge.line);
     }
     return layout::svgOf(picture);

@@ -105,6 +105,8 @@ void GraphView::connectBar()
     connect(m_bar, &ViewBar::zoomToFullWanted, this, &GraphView::zoomToFull);
     connect(m_bar, &ViewBar::foldWanted, this, &GraphView::foldAll);
     connect(m_bar, &ViewBar::unfoldWanted, this, &GraphView::unfoldAll);
+    connect(m_bar, &ViewBar::everythingWanted, this,
+            [this](bool wants) { setDetail(wants ? layout::Detail::Everything : layout::Detail::Computed); });
     connect(m_bar, &ViewBar::findWanted, this, &GraphView::showFind);
 }
 
@@ -171,8 +173,9 @@ void GraphView::layOutNewModel(std::vector<char> open)
 {
     m_after = {};
     m_after.fits = true;
-    m_job.start({m_controller->snapshot(), nullptr, std::move(open), QFontMetricsF(font()).height()},
-                [this](LayoutAnswer answer) { take(std::move(answer)); });
+    m_job.start(
+        {m_controller->snapshot(), nullptr, std::move(open), QFontMetricsF(font()).height(), false, m_detail},
+        [this](LayoutAnswer answer) { take(std::move(answer)); });
 }
 
 void GraphView::startLayout(std::vector<char> open, AfterLayout after, bool isPatient)

@@ -48,6 +48,8 @@ public:
     FindPanel *findPanel() const { return m_find; }
     Canvas *originalCanvas() const { return m_left; } ///< visible side by side
     const PlainNote &plainNote() const { return *m_plainNote; }
+    /// What has a box of its own; see setDetail().
+    layout::Detail detail() const { return m_detail; }
     bool canGoBack() const { return m_navigator.canGoBack(); }
     bool canGoForward() const { return m_navigator.canGoForward(); }
 
@@ -69,6 +71,8 @@ public Q_SLOTS:
     /// Previews the colours of another conversion, until null is passed or the lists change.
     void preview(std::shared_ptr<const halftone::session::Snapshot> snapshot);
     void setSides(halftone::widgets::Sides sides);
+    /// Lays the graph out anew where it differs. Blocks are folded as at first.
+    void setDetail(halftone::layout::Detail detail);
     void fit();
     void zoomIn();
     void zoomOut();
@@ -92,6 +96,7 @@ Q_SIGNALS:
     void nodesMenuRequested(const QPoint &globalPos); ///< for the selection, which includes the clicked node
     void colourByChanged(halftone::widgets::ColourBy colourBy);
     void sidesChanged(halftone::widgets::Sides sides);
+    void detailChanged(halftone::layout::Detail detail);
     void cameraChanged();
     void counterpartShown(const QString &what); ///< the node and its type on both sides
 
@@ -165,6 +170,7 @@ private:
     Appearance m_appearance;
     SceneSelector m_selector;
     ViewNavigator m_navigator;
+    layout::Detail m_detail = layout::Detail::Computed;
     AfterLayout m_after;
     LayoutJob m_job; ///< last: ends first
 };

@@ -62,6 +62,20 @@ void GraphView::setSides(Sides sides)
     Q_EMIT sidesChanged(sides);
 }
 
+void GraphView::setDetail(layout::Detail detail)
+{
+    if (detail == m_detail)
+        return;
+    m_detail = detail;
+    m_bar->showEverything(detail == layout::Detail::Everything);
+    if (m_controller->snapshot()) {
+        m_navigator.forgetViews(); // their blocks are others
+        layOutNewModel({});
+        m_after.node = m_controller->selection().current();
+    }
+    Q_EMIT detailChanged(detail);
+}
+
 void GraphView::fit()
 {
     if (!m_scene)

@@ -101,6 +101,11 @@ std::string svgText(const PaintInput &input, const Tones &tones, double lineHeig
             const QPointF at = alongLine(scene.edges()[k].line, 0.5);
             picture.casts.push_back({{at.x(), at.y()}, hex(tones.of(mark.type).band), mark.isShared});
         }
+        if (const QString &badge = scene.edges()[k].badge; !badge.isEmpty()) {
+            const QPointF at = alongLine(scene.edges()[k].line, mark.count > 0 ? 0.25 : 0.5);
+            picture.labels.push_back(
+                {{at.x(), at.y()}, badge.toStdString(), hex(tones.of(tensor::DType::I8).band)});
+        }
         picture.edges.push_back(std::move(line));
     }
     return layout::svgOf(picture);

@@ -142,6 +142,9 @@ void Scene::addItems(const layout::Picture &picture)
             item.name = plain(node.name);
             item.isVariable = node.isVariable();
             item.detail = item.isVariable ? QStringLiteral("input") : plain(node.op);
+            if (const auto inset = m_tree->asides.insets.find(placed.item.id);
+                inset != m_tree->asides.insets.end())
+                item.detail += QStringLiteral(" \u00b7 ") + plain(inset->second);
             m_nodes.push_back(placed.item.id);
         }
         item.label = item.name;
@@ -202,8 +205,14 @@ void Scene::addEdges(layout::Picture &picture)
             edge.line << QPointF(point.x, point.y);
         edge.bounds = edge.line.boundingRect().adjusted(-1, -1, 1, 1);
         edge.wires = std::move(placed.wires);
-        for (const layout::Wire &wire : edge.wires)
+        if (placed.pair)
+            edge.badge = plain(m_tree->asides.badges.at(*placed.pair));
+        for (const layout::Wire &wire : edge.wires) {
             m_edgeOfWire.emplace(keyOf(wire.reader, wire.input), index);
+            for (NodeId on = wire.from.node; m_tree->asides.isOnEdge(on);
+                 on = m_tree->asides.through[on].node)
+                m_edgeOfWire.emplace(keyOf(on, 0), index);
+        }
         into[edge.to].push_back(index);
         outOf[edge.from].push_back(index);
         m_edges.push_back(std::move(edge));

@@ -32,7 +32,7 @@ struct SceneItem
     std::uint32_t depth = 0;
     QString name;
     QString label; ///< the name, or what tells it from its neighbours where these share a part and are long
-    QString detail; ///< the operator; of a block how many operators
+    QString detail; ///< the operator and the constants in its box; of a block how many operators
     std::uint32_t firstNode = 0; ///< of its nodes, see Scene::nodesOf()
     std::uint32_t nodeCount = 0;
 };
@@ -44,6 +44,7 @@ struct SceneEdge
     QPolygonF line;
     QRectF bounds;
     std::vector<layout::Wire> wires;
+    QString badge; ///< of a pair that stands on it: "u8 · scale 0.02 · zero 128"
 };
 
 /// What is drawn, without colours: made once a layout and immutable, so that it can be made beside the window's thread and

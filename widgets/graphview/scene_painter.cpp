@@ -159,6 +159,7 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &pa
     }
     if (input.converted)
         paintCasts(painter, input);
+    paintPairs(painter, input);
     if (camera.scale >= kEdgeText)
         paintEdgeLabels(painter, input);
 }

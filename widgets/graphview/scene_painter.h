@@ -79,6 +79,7 @@ private:
     void paintEdges(QPainter &painter, const PaintInput &input);
     void paintFarEdges(QPainter &painter, const PaintInput &input);
     void paintCasts(QPainter &painter, const PaintInput &input);
+    void paintPairs(QPainter &painter, const PaintInput &input);
     void paintEdgeLabels(QPainter &painter, const PaintInput &input);
     QRectF castBox(const SceneEdge &edge, const CastMark &mark) const;
     void paintItem(QPainter &painter, const PaintInput &input, ItemIndex index);
@@ -118,7 +119,7 @@ private:
     std::vector<ItemIndex> m_items;
     std::vector<std::uint32_t> m_edges;
     std::vector<FrameTitle> m_frameTitles;
-    std::vector<QRectF> m_titles; ///< of frames, where labels of edges have no place
+    std::vector<QRectF> m_titles; ///< of frames, and badges on edges, where labels of edges have no place
 };
 
 /// A figure with its unit, as nodes and read-outs show it.

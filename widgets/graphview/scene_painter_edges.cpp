@@ -150,6 +150,39 @@ void ScenePainter::paintCasts(QPainter &painter, const PaintInput &input)
     }
 }
 
+/// Where a value becomes codes and reals again: its text on the line, as far as it can be read, else a square.
+void ScenePainter::paintPairs(QPainter &painter, const PaintInput &input)
+{
+    const Tone &tone = m_tones.of(tensor::DType::I8);
+    const bool hasText = isReadable(kDetailShare);
+    const QFont font = scaledFont(kDetailShare * 0.92);
+    const QFontMetricsF metrics(font);
+    for (const std::uint32_t index : m_edges) {
+        const SceneEdge &edge = input.scene->edges()[index];
+        if (edge.badge.isEmpty())
+            continue;
+        const bool isCast = input.converted && input.looks->casts[index].count > 0; // has the middle
+        const QPointF centre = m_camera.toView(alongLine(edge.line, isCast ? 0.25 : 0.5));
+        const bool isFaded = input.emphasis->isEdgeFaded(index);
+        const QColor colour = isFaded ? m_tones.faded(tone.band) : tone.band;
+        if (!hasText) {
+            const double half = halfDiamond(m_camera.scale) * 0.8;
+            painter.fillRect(QRectF(centre - QPointF(half, half), centre + QPointF(half, half)), colour);
+            continue;
+        }
+        const double pad = 3 * m_camera.scale;
+        QRectF box(QPointF(), QSizeF(metrics.horizontalAdvance(edge.badge) + 2 * pad, metrics.height()));
+        box.moveCenter(centre);
+        painter.setPen(QPen(colour, 1));
+        painter.setBrush(m_tones.ground());
+        painter.drawRoundedRect(box, pad, pad);
+        painter.setFont(font);
+        painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
+        painter.drawText(box, Qt::AlignCenter | Qt::TextDontClip, edge.badge);
+        m_titles.push_back(box);
+    }
+}
+
 /// The diamond and the number beside it, as paintCasts() draws them.
 QRectF ScenePainter::castBox(const SceneEdge &edge, const CastMark &mark) const
 {
