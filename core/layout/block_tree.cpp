@@ -44,6 +44,11 @@ std::vector<NodeId> boxesOf(const graph::Graph &graph, const std::vector<char> &
     return boxOf;
 }
 
+bool isShapeChain(const Block &block)
+{
+    return block.unit == patterns::UnitKind::ShapeArithmetic;
+}
+
 std::vector<char> allOpen(const BlockTree &tree)
 {
     return std::vector<char>(tree.blocks.size(), 1);

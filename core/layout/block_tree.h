@@ -46,12 +46,14 @@ struct Asides
 {
     /// By NodeId, empty where no pair is folded: of a node that stands on an edge the value that it takes; of others their own first.
     std::vector<graph::Entry> through;
-    std::unordered_map<graph::NodeId, std::string>
-        badges; ///< by the node that makes codes on an edge: "u8 · scale 0.02 · zero 128"
-    std::unordered_map<graph::NodeId, std::string>
-        insets; ///< by a node with a box: "B = 0.125", of constants that it reads
+    /// By the node that makes codes on an edge: "u8 · scale 0.02 · zero 128".
+    std::unordered_map<graph::NodeId, std::string> badges;
+    /// By a node with a box: "B = 0.125", of constants that it reads.
+    std::unordered_map<graph::NodeId, std::string> insets;
+    std::vector<char> isFaint; ///< by NodeId, empty for none: it computes integers of shapes alone
 
     bool isOnEdge(graph::NodeId id) const { return !through.empty() && through[id].node != id; }
+    bool isFaintNode(graph::NodeId id) const { return !isFaint.empty() && isFaint[id] != 0; }
     /// The value that is drawn as read where an input is: the one that went into the pairs it comes from.
     graph::Entry sourceOf(graph::Entry input) const
     {
@@ -98,6 +100,9 @@ BlockTree foldModel(const graph::Model &model, const std::vector<char> &drawn);
 std::vector<graph::NodeId> boxesOf(const graph::Graph &graph, const std::vector<char> &drawn);
 /// The tree without blocks.
 BlockTree flatTree(const graph::Graph &graph, const std::vector<char> &drawn);
+
+/// Does it compute integers of shapes alone? Such blocks are drawn small.
+bool isShapeChain(const Block &block);
 
 /// Which blocks are open, by BlockId: level by level from the top while no more than `budget` items are to be seen; what one
 /// operator could compute (a LayerNorm, a GELU) stays closed. Beyond that

@@ -5,6 +5,7 @@ namespace {
 
 constexpr Size kNode{168, 44};
 constexpr Size kFolded{200, 64};
+constexpr Size kSmall{140, 28};
 
 } // namespace
 
@@ -14,6 +15,9 @@ Result<FirstView> firstView(const graph::Model &model, bool isFolded, Detail det
     ItemSizes sizes;
     sizes.nodes.assign(model.graph.nodeCount(), kNode);
     sizes.foldedBlocks.assign(view.tree.blocks.size(), kFolded);
+    for (BlockId id = 0; id < view.tree.blocks.size(); ++id)
+        if (isShapeChain(view.tree.blocks[id]))
+            sizes.foldedBlocks[id] = kSmall;
     PieceCache cache;
     HALFTONE_TRY(
         view.picture,

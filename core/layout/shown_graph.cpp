@@ -3,12 +3,14 @@
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/layout/drawn_nodes.h"
+#include "core/layout/shape_chains.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/short_name.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 
@@ -285,9 +287,18 @@ BlockTree shownTree(const graph::Model &model, Detail detail, bool isFolded)
     const bool hasPairs = !shown.asides.through.empty();
     const graph::Graph rewired = hasPairs ? withoutPairs(model.graph, shown.asides) : graph::Graph();
     const graph::Graph &graph = hasPairs ? rewired : model.graph;
-    BlockTree tree = isFolded
-        ? foldGraph(graph, shown.drawn, patterns::findAllUnits(patterns::networkOf(model)))
-        : flatTree(graph, shown.drawn);
+    BlockTree tree;
+    if (isFolded) {
+        std::vector<patterns::Unit> units = patterns::findAllUnits(patterns::networkOf(model));
+        if (detail == Detail::Computed) {
+            ShapeArithmetic shapes = shapeArithmetic(graph, shown.drawn);
+            std::ranges::move(shapes.chains, std::back_inserter(units));
+            shown.asides.isFaint = std::move(shapes.nodes);
+        }
+        tree = foldGraph(graph, shown.drawn, units);
+    } else {
+        tree = flatTree(graph, shown.drawn);
+    }
     if (hasPairs)
         tree.boxOf = boxesOf(model.graph, shown.drawn);
     tree.asides = std::move(shown.asides);

@@ -201,15 +201,18 @@ private:
             band({r.x + 0.5, r.y + 0.5, 8, r.height - 1}, item.band, item.pattern);
             left = r.x + 14;
         }
-        if (isFolded)
+        if (isFolded && !item.isFaint)
             mix(item);
         if (!item.badge.empty())
             badge(item, right);
         const std::string &colour = item.titleColour.empty() ? m_picture.text : item.titleColour;
         const std::string &second = item.titleColour.empty() ? m_picture.secondText : item.titleColour;
         const double middle = r.centreY();
+        if (isFolded && item.isFaint)
+            return text(left, middle, elided(item.title, right - left, m_em), m_em, second, false);
         const double titleY = isFolded ? r.y + 0.85 * line : isVariable ? middle : middle - 0.55 * line;
-        text(left, titleY, elided(item.title, right - left, m_em), m_em, colour, isFolded);
+        text(left, titleY, elided(item.title, right - left, m_em), m_em, item.isFaint ? second : colour,
+             isFolded);
         if (!isVariable)
             text(left, isFolded ? r.y + 2 * line : middle + 0.6 * line,
                  elided(item.detail, right - left, 0.86 * m_em), 0.86 * m_em, second, false);

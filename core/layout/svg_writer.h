@@ -33,6 +33,8 @@ struct SvgItem
     BandPattern pattern = BandPattern::None;
     std::vector<std::pair<std::string, double>> mix; ///< colours and shares that add up to 1
     bool warns = false;
+    bool isFaint
+        = false; ///< small, or of little weight: its title in the second text's colour, and of a block that alone
 };
 
 struct SvgDiamond

@@ -38,6 +38,7 @@ SvgItem nodeItem(const Snapshot &snapshot, const layout::Asides &asides, graph::
     item.kind = node.isVariable() ? SvgItem::Kind::Variable : SvgItem::Kind::Node;
     item.rect = rect;
     item.title = node.name;
+    item.isFaint = asides.isFaintNode(id);
     item.detail = node.isVariable() ? "" : node.op;
     if (const auto inset = asides.insets.find(id); inset != asides.insets.end())
         item.detail += " · " + inset->second;
@@ -57,7 +58,8 @@ SvgItem blockItem(const Snapshot &snapshot, const layout::BlockTree &tree, const
     SvgItem item;
     item.kind = placed.isFrame ? SvgItem::Kind::Frame : SvgItem::Kind::Folded;
     item.rect = placed.rect;
-    item.title = block.name;
+    item.isFaint = layout::isShapeChain(block) && !placed.isFrame;
+    item.title = item.isFaint ? std::string(patterns::titleOf(*block.unit)) : block.name;
     item.detail = std::to_string(block.operators) + (block.operators == 1 ? " operator" : " operators");
     item.band = item.border = kGrey;
     item.body = placed.isFrame ? "#f5f6f8" : "#ffffff";

@@ -49,7 +49,8 @@ layout::SvgItem svgItem(const SceneItem &item, const ItemLook &look, ColourBy co
         : item.isVariable      ? layout::SvgItem::Kind::Variable
                                : layout::SvgItem::Kind::Node;
     result.rect = {item.rect.x(), item.rect.y(), item.rect.width(), item.rect.height()};
-    result.title = item.name.toStdString();
+    result.isFaint = item.isFaint;
+    result.title = (item.isFaint && item.ref.isBlock ? item.label : item.name).toStdString();
     result.detail = item.detail.toStdString();
     result.warns = look.warns && !item.ref.isBlock;
     const bool isNode = result.kind == layout::SvgItem::Kind::Node;

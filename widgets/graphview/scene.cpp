@@ -91,6 +91,9 @@ layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &
             sizes.nodes[id] = {8.5 * line, 1.7 * line};
     }
     sizes.foldedBlocks.assign(tree.blocks.size(), {14 * line, 3.6 * line});
+    for (layout::BlockId id = 0; id < tree.blocks.size(); ++id)
+        if (layout::isShapeChain(tree.blocks[id]))
+            sizes.foldedBlocks[id] = {8.5 * line, 1.7 * line};
     sizes.frameHeader = 2.4 * line;
     sizes.framePadding = line;
     return sizes;
@@ -135,12 +138,14 @@ void Scene::addItems(const layout::Picture &picture)
             const layout::Block &block = m_tree->blocks[placed.item.id];
             item.name = plain(block.name);
             item.detail = QStringLiteral("%1 operators").arg(block.operators);
+            item.isFaint = layout::isShapeChain(block);
             const std::vector<NodeId> nodes = layout::nodesIn(*m_tree, placed.item.id);
             m_nodes.insert(m_nodes.end(), nodes.begin(), nodes.end());
         } else {
             const graph::NodeDef &node = graph().node(placed.item.id);
             item.name = plain(node.name);
             item.isVariable = node.isVariable();
+            item.isFaint = m_tree->asides.isFaintNode(placed.item.id);
             item.detail = item.isVariable ? QStringLiteral("input") : plain(node.op);
             if (const auto inset = m_tree->asides.insets.find(placed.item.id);
                 inset != m_tree->asides.insets.end())
@@ -189,6 +194,9 @@ void Scene::shortenLabels()
         const ShortNames shared(names);
         for (const ItemIndex k : inside)
             m_items[k].label = isLong ? shortened(m_items[k].label, shared) : m_items[k].name;
+        for (const ItemIndex k : inside) // small, and all of one kind: the tip tells which
+            if (m_items[k].isFaint && m_items[k].ref.isBlock && !m_items[k].isFrame)
+                m_items[k].label = plain(std::string(patterns::titleOf(patterns::UnitKind::ShapeArithmetic)));
     }
 }
 

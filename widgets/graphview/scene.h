@@ -28,6 +28,7 @@ struct SceneItem
     QRectF rect;
     bool isFrame = false; ///< an open block, drawn behind what is in it
     bool isVariable = false;
+    bool isFaint = false; ///< it computes integers of shapes alone
     bool isHead = false; ///< an output of the model comes from it
     std::uint32_t depth = 0;
     QString name;

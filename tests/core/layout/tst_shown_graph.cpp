@@ -95,6 +95,7 @@ private Q_SLOTS:
     void aLargeConstantOfSeveralReadersHasABox();
     void formsOfConstantsStandInTheirReader();
     void foldedBlocksLeadForwardPastPairs();
+    void shapeArithmeticIsOneSmallBlock();
 };
 
 void TestShownGraph::constantsStandInTheirReaders()
@@ -212,6 +213,37 @@ void TestShownGraph::foldedBlocksLeadForwardPastPairs()
                 if (const NodeId from = tree.asides.sourceOf(input).node; tree.boxOf[from] == from)
                     QVERIFY(placeOf(from) <= placeOf(id));
     }
+}
+
+/// Reshape(x, Concat(Gather(Shape(x), 0), -1)) and a Gather that two read.
+void TestShownGraph::shapeArithmeticIsOneSmallBlock()
+{
+    test::OnnxBuilder g(13);
+    const auto integers = [&](const char *name, std::vector<std::int64_t> values) {
+        const auto count = static_cast<std::int64_t>(values.size());
+        return g.constant(name, tensorOf(DType::I64, tensor::Shape{count}, values));
+    };
+    const Entry x = g.input("x", "1", "2,3,4");
+    const Entry exp = g.op("Exp", "exp", {}, {x});
+    const Entry shape = g.op("Shape", "shape", {}, {exp});
+    const Entry gather = g.op("Gather", "gather", {{"axis", "0"}}, {shape, integers("zero", {0})});
+    const Entry concat = g.op("Concat", "concat", {{"axis", "0"}}, {gather, integers("minus", {-1})});
+    const Entry reshaped = g.op("Reshape", "reshaped", {}, {exp, concat});
+    const Entry size = g.op("Cast", "size", {{"to", "1"}}, {g.op("Size", "count", {}, {exp})});
+    const Entry scaled = g.op("Div", "scaled", {}, {reshaped, size});
+    const graph::Model model{g.withHeads({scaled}), {}, true};
+    const layout::BlockTree tree = layout::shownTree(model, Detail::Computed);
+    const auto block = std::ranges::find_if(tree.blocks, layout::isShapeChain);
+    QVERIFY(block != tree.blocks.end());
+    QCOMPARE(block->operators, std::size_t{3});
+    const auto id = static_cast<layout::BlockId>(block - tree.blocks.begin());
+    QCOMPARE(layout::nodesIn(tree, id), (std::vector<NodeId>{shape.node, gather.node, concat.node}));
+    QVERIFY(layout::openWithin(tree, 1000)[id] == 0);
+    QVERIFY(tree.asides.isFaintNode(concat.node));
+    QVERIFY(!tree.asides.isFaintNode(size.node) && !tree.asides.isFaintNode(reshaped.node)); // reals
+    QVERIFY(tree.asides.insets.at(concat.node).find("[") == std::string::npos); // one element is no list
+    const layout::BlockTree whole = layout::shownTree(model, Detail::Everything);
+    QVERIFY(std::ranges::none_of(whole.blocks, layout::isShapeChain));
 }
 
 QTEST_GUILESS_MAIN(TestShownGraph)
