@@ -56,6 +56,11 @@ Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const
             pairs.push_back({{"from", nameOf(graph, tree, picture.items[edge.from].item)},
                              {"to", nameOf(graph, tree, picture.items[edge.to].item)},
                              {"text", tree.asides.badges.at(*edge.pair)}});
+    Json ports = Json::array();
+    for (const layout::PlacedPort &port : picture.ports)
+        ports.push_back({{"from", nameOf(graph, tree, picture.items[port.from].item)},
+                         {"to", nameOf(graph, tree, picture.items[port.to].item)},
+                         {"name", tree.asides.ports.at(port.source)}});
     return {{"seconds", seconds},
             {"width", picture.size.width},
             {"height", picture.size.height},
@@ -64,7 +69,8 @@ Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const
             {"note", picture.note.empty() ? Json(nullptr) : Json(picture.note)},
             {"groups", std::move(groups)},
             {"nodes", std::move(nodes)},
-            {"pairs", std::move(pairs)}};
+            {"pairs", std::move(pairs)},
+            {"ports", std::move(ports)}};
 }
 
 void printPicture(const graph::Graph &graph, const layout::BlockTree &tree, const layout::Picture &picture,

@@ -50,6 +50,8 @@ struct Asides
     std::unordered_map<graph::NodeId, std::string> badges;
     /// By a node with a box: "B = 0.125", of constants that it reads.
     std::unordered_map<graph::NodeId, std::string> insets;
+    /// By a node whose value is read all along the graph, what each reader's port of it is called: no edges lead from it.
+    std::unordered_map<graph::NodeId, std::string> ports;
     std::vector<char> isFaint; ///< by NodeId, empty for none: it computes integers of shapes alone
 
     bool isOnEdge(graph::NodeId id) const { return !through.empty() && through[id].node != id; }

@@ -112,6 +112,11 @@ public:
                 indexOfVisible[visible++] = static_cast<std::uint32_t>(m_picture.items.size() - 1);
             }
         }
+        for (PlacedPort &port : m_picture.ports)
+            port = {indexOfVisible[port.from], indexOfVisible[port.to], port.source};
+        std::ranges::sort(m_picture.ports);
+        m_picture.ports.erase(std::unique(m_picture.ports.begin(), m_picture.ports.end()),
+                              m_picture.ports.end());
         for (Connection &connection : m_connections) {
             const auto pair = m_tree.asides.pairOn(connection.wires.front().from);
             m_picture.edges.push_back({indexOfVisible[connection.from], indexOfVisible[connection.to],
@@ -156,6 +161,10 @@ private:
                 const auto to = indexOf.find(standIn[id]);
                 if (from == indexOf.end() || to == indexOf.end() || from == to)
                     continue;
+                if (!m_tree.asides.ports.empty() && m_tree.asides.ports.contains(source)) {
+                    m_picture.ports.push_back({from->second, to->second, source});
+                    continue;
+                }
                 const auto [place, isNew]
                     = known.emplace(std::pair(from->second, to->second), m_connections.size());
                 if (isNew) {

@@ -3,6 +3,8 @@
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/layout/drawn_nodes.h"
+#include "core/layout/far_reads.h"
+#include "core/layout/name_parts.h"
 #include "core/layout/shape_chains.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/short_name.h"
@@ -257,6 +259,18 @@ graph::Graph withoutPairs(const graph::Graph &graph, const Asides &asides)
     return rewired;
 }
 
+/// The end of a node's name: its last part, and the one before where that is a number alone.
+std::string portName(std::string_view name, std::size_t commonPrefix)
+{
+    if (name.size() > commonPrefix)
+        name.remove_prefix(commonPrefix);
+    std::size_t last = 0;
+    for (std::size_t end = endOfPart(name, 0); end != 0; end = endOfPart(name, end))
+        if (!isDigit(name[end]) && name[end - 1] != '_')
+            last = end;
+    return std::string(name.substr(last));
+}
+
 } // namespace
 
 std::string heldText(const graph::Model &model, NodeId id)
@@ -299,6 +313,9 @@ BlockTree shownTree(const graph::Model &model, Detail detail, bool isFolded)
     } else {
         tree = flatTree(graph, shown.drawn);
     }
+    if (detail == Detail::Computed)
+        for (const NodeId id : farReads(graph, shown.drawn))
+            shown.asides.ports.emplace(id, portName(model.graph.node(id).name, tree.commonPrefix));
     if (hasPairs)
         tree.boxOf = boxesOf(model.graph, shown.drawn);
     tree.asides = std::move(shown.asides);

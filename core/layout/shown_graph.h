@@ -32,7 +32,8 @@ ShownGraph shownGraph(const graph::Model &model, Detail detail);
 /// A number, or a list of a few integers, that a node holds: "0.125", "[0, 2]"; empty for more, or for one that computes.
 std::string heldText(const graph::Model &model, graph::NodeId id);
 
-/// The blocks of what is shown; without isFolded none. At Detail::Computed what computes a shape together is one (shape_chains.h).
+/// The blocks of what is shown; without isFolded none. At Detail::Computed what computes a shape together is one
+/// (shape_chains.h), and values that are read all along the graph have a port at each reader (far_reads.h).
 BlockTree shownTree(const graph::Model &model, Detail detail, bool isFolded = true);
 
 } // namespace halftone::layout

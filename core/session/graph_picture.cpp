@@ -5,6 +5,8 @@
 #include "core/report/precision_colours.h"
 
 #include <map>
+#include <set>
+#include <utility>
 
 namespace halftone::session {
 namespace {
@@ -93,6 +95,24 @@ castReads(const Snapshot &snapshot)
     return reads;
 }
 
+/// By item, and whether it gives what these name or reads it: the names of ports.
+std::map<std::pair<std::uint32_t, bool>, std::string> portNames(const layout::FirstView &view)
+{
+    std::map<std::pair<std::uint32_t, bool>, std::string> names;
+    std::set<std::pair<std::uint32_t, graph::NodeId>> given;
+    const auto add = [&names](std::uint32_t item, bool gives, const std::string &name) {
+        std::string &all = names[{item, gives}];
+        all += (all.empty() ? "" : ", ") + name;
+    };
+    for (const layout::PlacedPort &port : view.picture.ports) {
+        const std::string &name = view.tree.asides.ports.at(port.source);
+        add(port.to, false, name);
+        if (given.emplace(port.from, port.source).second)
+            add(port.from, true, name);
+    }
+    return names;
+}
+
 } // namespace
 
 Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress)
@@ -107,6 +127,11 @@ Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progr
         picture.items.push_back(item.item.isBlock
                                     ? blockItem(snapshot, view.tree, item)
                                     : nodeItem(snapshot, view.tree.asides, item.item.id, item.rect));
+    for (const auto &[item, names] : portNames(view)) {
+        const layout::Rect &rect = placed.items[item.first].rect;
+        picture.labels.push_back(
+            {{rect.x + 4, item.second ? rect.bottom() + 10 : rect.y - 8}, names + " ↓", {}});
+    }
     const auto reads = castReads(snapshot);
     for (const layout::PlacedEdge &edge : placed.edges) {
         for (const layout::Wire &wire : edge.wires) {

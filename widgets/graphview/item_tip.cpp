@@ -14,6 +14,11 @@ QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy, co
         lines << (look.type == tensor::DType::Unknown
                       ? QStringLiteral("type unknown")
                       : QStringLiteral("computes in ") + plain(std::string(tensor::nameOf(look.type))));
+    if (!item.reads.isEmpty())
+        lines << QStringLiteral("reads ") + item.reads.toHtmlEscaped();
+    if (!item.gives.isEmpty())
+        lines << QStringLiteral("gives ") + item.gives.toHtmlEscaped()
+                + QStringLiteral(" to ports of that name");
     if (look.share >= 0)
         lines << figureText(colourBy, look.value)
                 + (look.isStale ? QStringLiteral(" (of an earlier state)") : QString());

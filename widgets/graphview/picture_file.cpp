@@ -93,6 +93,14 @@ std::string svgText(const PaintInput &input, const Tones &tones, double lineHeig
     picture.lineHeight = lineHeight;
     for (ItemIndex k = 0; k < scene.items().size(); ++k)
         picture.items.push_back(svgItem(scene.items()[k], input.looks->items[k], input.colourBy, tones));
+    for (const SceneItem &item : scene.items()) {
+        if (!item.reads.isEmpty())
+            picture.labels.push_back(
+                {{item.rect.left() + 4, item.rect.top() - 8}, item.reads.toStdString() + " ↓", {}});
+        if (!item.gives.isEmpty())
+            picture.labels.push_back(
+                {{item.rect.left() + 4, item.rect.bottom() + 10}, item.gives.toStdString() + " ↓", {}});
+    }
     for (std::uint32_t k = 0; k < scene.edges().size(); ++k) {
         layout::Polyline line;
         for (const QPointF &point : scene.edges()[k].line)

@@ -112,6 +112,7 @@ Scene::Scene(std::shared_ptr<const io::LoadedModel> source, std::shared_ptr<cons
         = std::clamp(static_cast<std::size_t>(m_size.height() / kBand) + 1, std::size_t{1}, kMostBands);
     addItems(picture);
     addEdges(picture);
+    addPorts(picture);
     m_itemBands = banded(m_items.size(), [this](std::size_t k) { return m_items[k].rect; });
     m_edgeBands = banded(m_edges.size(), [this](std::size_t k) { return m_edges[k].bounds; });
 }
@@ -225,17 +226,38 @@ void Scene::addEdges(layout::Picture &picture)
         outOf[edge.from].push_back(index);
         m_edges.push_back(std::move(edge));
     }
-    const auto flat = [](const std::vector<std::vector<std::uint32_t>> &lists) {
-        Lists result;
-        for (const auto &list : lists) {
-            result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
-            result.values.insert(result.values.end(), list.begin(), list.end());
-        }
-        result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
-        return result;
+    m_into = Lists::of(into);
+    m_outOf = Lists::of(outOf);
+}
+
+void Scene::addPorts(const layout::Picture &picture)
+{
+    std::vector<std::vector<ItemIndex>> into(m_items.size());
+    std::vector<std::vector<ItemIndex>> outOf(m_items.size());
+    const auto add = [](QString &names, const QString &name) {
+        if (!names.split(QStringLiteral(", ")).contains(name))
+            names += (names.isEmpty() ? QString() : QStringLiteral(", ")) + name;
     };
-    m_into = flat(into);
-    m_outOf = flat(outOf);
+    for (const layout::PlacedPort &port : picture.ports) {
+        const QString name = plain(m_tree->asides.ports.at(port.source));
+        add(m_items[port.to].reads, name);
+        add(m_items[port.from].gives, name);
+        into[port.to].push_back(port.from);
+        outOf[port.from].push_back(port.to);
+    }
+    m_portsInto = Lists::of(into);
+    m_portsOutOf = Lists::of(outOf);
+}
+
+Scene::Lists Scene::Lists::of(const std::vector<std::vector<std::uint32_t>> &lists)
+{
+    Lists result;
+    for (const auto &list : lists) {
+        result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
+        result.values.insert(result.values.end(), list.begin(), list.end());
+    }
+    result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
+    return result;
 }
 
 std::pair<std::size_t, std::size_t> Scene::bandsOf(const QRectF &area) const
@@ -255,13 +277,7 @@ Scene::Lists Scene::banded(std::size_t count, const std::function<QRectF(std::si
         for (std::size_t band = first; band <= last; ++band)
             bands[band].push_back(static_cast<std::uint32_t>(k));
     }
-    Lists lists;
-    for (const auto &band : bands) {
-        lists.first.push_back(static_cast<std::uint32_t>(lists.values.size()));
-        lists.values.insert(lists.values.end(), band.begin(), band.end());
-    }
-    lists.first.push_back(static_cast<std::uint32_t>(lists.values.size()));
-    return lists;
+    return Lists::of(bands);
 }
 
 std::span<const NodeId> Scene::nodesOf(ItemIndex item) const

@@ -34,6 +34,8 @@ struct SceneItem
     QString name;
     QString label; ///< the name, or what tells it from its neighbours where these share a part and are long
     QString detail; ///< the operator and the constants in its box; of a block how many operators
+    QString reads; ///< names of its ports: what it reads without an edge, see layout::PlacedPort
+    QString gives; ///< and of those at its readers
     std::uint32_t firstNode = 0; ///< of its nodes, see Scene::nodesOf()
     std::uint32_t nodeCount = 0;
 };
@@ -75,6 +77,9 @@ public:
     std::uint32_t edgeOf(graph::NodeId reader, std::uint32_t input) const;
     std::span<const std::uint32_t> edgesInto(ItemIndex item) const;
     std::span<const std::uint32_t> edgesOutOf(ItemIndex item) const;
+    /// The items whose values it reads at ports, and those that read its own there.
+    std::span<const ItemIndex> portsInto(ItemIndex item) const { return m_portsInto.at(item); }
+    std::span<const ItemIndex> portsOutOf(ItemIndex item) const { return m_portsOutOf.at(item); }
 
     /// What may be seen in a part of the scene, in drawing order.
     void itemsIn(const QRectF &area, std::vector<ItemIndex> &found) const;
@@ -90,6 +95,7 @@ private:
     {
         std::vector<std::uint32_t> first;
         std::vector<std::uint32_t> values;
+        static Lists of(const std::vector<std::vector<std::uint32_t>> &lists);
         std::span<const std::uint32_t> at(std::size_t k) const
         {
             return std::span(values).subspan(first[k], first[k + 1] - first[k]);
@@ -100,6 +106,7 @@ private:
     void shortenLabels();
     layout::BlockId blockAround(const layout::ItemRef &ref) const;
     void addEdges(layout::Picture &picture);
+    void addPorts(const layout::Picture &picture);
     Lists banded(std::size_t count, const std::function<QRectF(std::size_t)> &bounds) const;
     std::pair<std::size_t, std::size_t> bandsOf(const QRectF &area) const;
 
@@ -116,6 +123,8 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> m_edgeOfWire;
     Lists m_into;
     Lists m_outOf;
+    Lists m_portsInto;
+    Lists m_portsOutOf;
     std::size_t m_bandCount = 1;
     Lists m_itemBands; ///< horizontal bands of the scene: graphs are tall
     Lists m_edgeBands;

@@ -160,6 +160,7 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &pa
     if (input.converted)
         paintCasts(painter, input);
     paintPairs(painter, input);
+    paintPorts(painter, input);
     if (camera.scale >= kEdgeText)
         paintEdgeLabels(painter, input);
 }

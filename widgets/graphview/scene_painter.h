@@ -80,6 +80,7 @@ private:
     void paintFarEdges(QPainter &painter, const PaintInput &input);
     void paintCasts(QPainter &painter, const PaintInput &input);
     void paintPairs(QPainter &painter, const PaintInput &input);
+    void paintPorts(QPainter &painter, const PaintInput &input);
     void paintEdgeLabels(QPainter &painter, const PaintInput &input);
     QRectF castBox(const SceneEdge &edge, const CastMark &mark) const;
     void paintItem(QPainter &painter, const PaintInput &input, ItemIndex index);
@@ -119,7 +120,8 @@ private:
     std::vector<ItemIndex> m_items;
     std::vector<std::uint32_t> m_edges;
     std::vector<FrameTitle> m_frameTitles;
-    std::vector<QRectF> m_titles; ///< of frames, and badges on edges, where labels of edges have no place
+    std::vector<QRectF>
+        m_titles; ///< of frames, badges on edges, and ports, where labels of edges have no place
 };
 
 /// A figure with its unit, as nodes and read-outs show it.

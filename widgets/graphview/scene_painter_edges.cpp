@@ -1,4 +1,5 @@
 #include "widgets/common/formatters.h"
+#include "widgets/common/short_names.h"
 #include "widgets/graphview/scene_painter.h"
 
 #include <QFontMetricsF>
@@ -180,6 +181,47 @@ void ScenePainter::paintPairs(QPainter &painter, const PaintInput &input)
         painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
         painter.drawText(box, Qt::AlignCenter | Qt::TextDontClip, edge.badge);
         m_titles.push_back(box);
+    }
+}
+
+/// What items read without an edge: its name above the left half of the box, which lines leave free, with a short line into it; below
+/// the box that gives it likewise.
+void ScenePainter::paintPorts(QPainter &painter, const PaintInput &input)
+{
+    const bool hasText = isReadable(kDetailShare);
+    const QFont font = scaledFont(kDetailShare * 0.92);
+    const QFontMetricsF metrics(font);
+    const double scale = m_camera.scale;
+    const double stub = 4 * scale;
+    const auto paintOne = [&](const QRectF &rect, const QString &names, bool isAbove, bool isFaded) {
+        const QColor colour = isFaded ? m_tones.faded(m_tones.line()) : m_tones.line();
+        const QPointF end(rect.left() + 12 * scale, isAbove ? rect.top() : rect.bottom());
+        const QPointF begin = end + QPointF(0, isAbove ? -stub : stub);
+        painter.setPen(QPen(colour, 1.1));
+        painter.drawLine(begin, end);
+        if (!hasText)
+            return;
+        const double pad = 3 * scale;
+        const QString text = cutInMiddle(names, rect.width() / 2 - 20 * scale, metrics);
+        QRectF box(QPointF(rect.left() + 4 * scale, 0),
+                   QSizeF(metrics.horizontalAdvance(text) + 2 * pad, metrics.height() * 0.9));
+        isAbove ? box.moveBottom(begin.y()) : box.moveTop(begin.y());
+        painter.setBrush(m_tones.ground());
+        painter.drawRoundedRect(box, pad, pad);
+        painter.setFont(font);
+        painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
+        painter.drawText(box, Qt::AlignCenter | Qt::TextDontClip, text);
+        m_titles.push_back(box);
+    };
+    for (const ItemIndex index : m_items) {
+        const SceneItem &item = input.scene->items()[index];
+        if (item.isFrame || (item.reads.isEmpty() && item.gives.isEmpty()))
+            continue;
+        const bool isFaded = input.emphasis->isFaded(index);
+        if (!item.reads.isEmpty())
+            paintOne(m_camera.toView(item.rect), item.reads, true, isFaded);
+        if (!item.gives.isEmpty())
+            paintOne(m_camera.toView(item.rect), item.gives, false, isFaded);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -96,6 +97,8 @@ private Q_SLOTS:
     void formsOfConstantsStandInTheirReader();
     void foldedBlocksLeadForwardPastPairs();
     void shapeArithmeticIsOneSmallBlock();
+    void whatEveryBlockReadsIsAPortAtEach();
+    void branchesKeepTheirEdges();
 };
 
 void TestShownGraph::constantsStandInTheirReaders()
@@ -244,6 +247,56 @@ void TestShownGraph::shapeArithmeticIsOneSmallBlock()
     QVERIFY(tree.asides.insets.at(concat.node).find("[") == std::string::npos); // one element is no list
     const layout::BlockTree whole = layout::shownTree(model, Detail::Everything);
     QVERIFY(std::ranges::none_of(whole.blocks, layout::isShapeChain));
+}
+
+/// Without edges from the mask, the blocks stand below one another.
+void TestShownGraph::whatEveryBlockReadsIsAPortAtEach()
+{
+    test::OnnxBuilder g(13);
+    constexpr std::size_t kBlocks = 8;
+    Entry x = g.input("x", "1", "1,8");
+    const Entry mask = g.op("Tanh", "prepare.mask", {}, {g.input("m", "1", "1,8")});
+    for (std::size_t k = 0; k < kBlocks; ++k) {
+        const std::string at = "layers." + std::to_string(k) + '.';
+        x = g.op("Add", (at + "add").c_str(), {}, {x, mask});
+        for (const char *const type : {"Exp", "Relu", "Sigmoid", "Tanh"})
+            x = g.op(type, (at + type).c_str(), {}, {x});
+    }
+    const graph::Model model{g.withHeads({x}), {}, true};
+    const layout::BlockTree tree = layout::shownTree(model, Detail::Computed);
+    QCOMPARE(tree.asides.ports.size(), std::size_t{1});
+    QCOMPARE(tree.asides.ports.at(mask.node), std::string("mask"));
+    QVERIFY(layout::shownTree(model, Detail::Everything).asides.ports.empty());
+    for (const bool isFolded : {true, false}) {
+        const auto made = layout::firstView(model, isFolded, Detail::Computed);
+        QVERIFY(made.ok());
+        const layout::Picture &picture = made.value().picture;
+        QCOMPARE(picture.ports.size(), kBlocks);
+        double left = -1; // of the blocks, or of the nodes in them
+        for (const layout::PlacedPort &port : picture.ports) {
+            QCOMPARE(picture.items[port.from].item, (layout::ItemRef{false, mask.node}));
+            const double centre = picture.items[port.to].rect.centreX();
+            QVERIFY(left < 0 || std::abs(centre - left) < 1);
+            left = centre;
+        }
+        for (const layout::PlacedEdge &edge : picture.edges)
+            QVERIFY(picture.items[edge.from].item != (layout::ItemRef{false, mask.node}));
+    }
+}
+
+void TestShownGraph::branchesKeepTheirEdges()
+{
+    test::OnnxBuilder g(13);
+    const Entry x = g.op("Exp", "x", {}, {g.input("in", "1", "1,8")});
+    std::vector<Entry> ends;
+    for (int branch = 0; branch < 12; ++branch) {
+        Entry y = x;
+        for (int k = 0; k < 30; ++k)
+            y = g.op("Relu", ("b" + std::to_string(branch) + '.' + std::to_string(k)).c_str(), {}, {y});
+        ends.push_back(y);
+    }
+    const graph::Model model{g.withHeads({g.op("Concat", "all", {{"axis", "1"}}, ends)}), {}, true};
+    QVERIFY(layout::shownTree(model, Detail::Computed).asides.ports.empty());
 }
 
 QTEST_GUILESS_MAIN(TestShownGraph)
