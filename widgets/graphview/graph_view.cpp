@@ -146,7 +146,10 @@ void GraphView::connectCanvas(Canvas *canvas)
     connect(canvas, &Canvas::menuWanted, this, [this](const QPoint &globalPos, ItemIndex item) {
         if (item != kNoItem && !emphasis().isSelected(item))
             m_selector.click(*m_scene, item, Qt::NoModifier);
-        Q_EMIT nodesMenuRequested(globalPos);
+        const bool isFrame = item != kNoItem && m_scene->items()[item].isFrame;
+        m_menuFrame = isFrame ? m_scene->items()[item].ref.id : layout::kNoBlock;
+        Q_EMIT nodesMenuRequested(globalPos); // until the menu is closed
+        m_menuFrame = layout::kNoBlock;
     });
 }
 

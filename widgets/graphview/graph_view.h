@@ -51,12 +51,16 @@ public:
     /// What has a box of its own; see setDetail().
     layout::Detail detail() const { return m_detail; }
     bool canGoBack() const { return m_navigator.canGoBack(); }
+    bool canFoldAround() const; ///< foldAround() folds one
+    bool canUnfoldCurrent() const;
     bool canGoForward() const { return m_navigator.canGoForward(); }
 
     /// Unfolded blocks, by BlockId; empty before the first layout.
     std::vector<char> openBlocks() const;
     /// Restores the unfolded blocks of a session instead of the default. Ignored for another model or another folding.
     void restoreOpenBlocks(std::vector<char> open);
+    /// The view of a session; after restoreOpenBlocks(), whose layout it waits for.
+    void restoreCamera(const Camera &camera);
     void setBlockOpen(layout::BlockId block, bool isOpen);
     /// The current view; absent before the first layout.
     std::optional<View> view() const;
@@ -84,6 +88,8 @@ public Q_SLOTS:
     void findNext();
     void findPrevious();
     void foldAll();
+    void unfoldCurrent(); ///< the folded block that the current node lies in
+    void foldAround(); ///< the open block whose menu is open, or the one around the current item
     void unfoldAll();
     void layOutAgain(); ///< with ten times the time limit for Graphviz
     /// In side-by-side view, shows and marks the counterpart of the current node in the other graph.
@@ -153,6 +159,7 @@ private:
     void leave();
     void showFound(bool backward);
     ItemIndex currentItem() const;
+    layout::BlockId foldableBlock() const; ///< that foldAround() folds; kRoot for none
     void describeCurrent();
     int animationMs() const;
 
@@ -170,6 +177,7 @@ private:
     Appearance m_appearance;
     SceneSelector m_selector;
     ViewNavigator m_navigator;
+    layout::BlockId m_menuFrame = layout::kNoBlock; ///< whose menu is open
     layout::Detail m_detail = layout::Detail::Computed;
     AfterLayout m_after;
     LayoutJob m_job; ///< last: ends first
