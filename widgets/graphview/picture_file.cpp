@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
+#include <utility>
 
 namespace halftone::widgets {
 namespace {
@@ -101,6 +103,7 @@ std::string svgText(const PaintInput &input, const Tones &tones, double lineHeig
             picture.labels.push_back(
                 {{item.rect.left() + 4, item.rect.bottom() + 10}, item.gives.toStdString() + " ↓", {}});
     }
+    std::set<std::pair<ItemIndex, long>> told;
     for (std::uint32_t k = 0; k < scene.edges().size(); ++k) {
         layout::Polyline line;
         for (const QPointF &point : scene.edges()[k].line)
@@ -114,6 +117,13 @@ std::string svgText(const PaintInput &input, const Tones &tones, double lineHeig
             const QPointF at = alongLine(scene.edges()[k].line, mark.count > 0 ? 0.25 : 0.5);
             picture.labels.push_back(
                 {{at.x(), at.y()}, badge.toStdString(), hex(tones.of(tensor::DType::I8).band)});
+        }
+        if (const QString text = edgeText(input, scene.edges()[k]); !text.isEmpty() && line.size() > 1) {
+            // As in the window just above the line's end; of lines that meet the first one's text stays.
+            const layout::Point tip = line.back();
+            const bool isAlone = told.emplace(scene.edges()[k].to, std::lround(tip.x)).second;
+            if (isAlone && tip.y - line.front().y > 1.5 * lineHeight)
+                picture.labels.push_back({{tip.x + 6, tip.y - 0.7 * lineHeight}, text.toStdString(), {}});
         }
         picture.edges.push_back(std::move(line));
     }

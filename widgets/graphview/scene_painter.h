@@ -127,6 +127,9 @@ private:
 /// A figure with its unit, as nodes and read-outs show it.
 QString figureText(ColourBy colourBy, double value);
 
+/// What an edge carries: the type and shape of its first value, and how many others go the same way. Empty where nothing is known.
+QString edgeText(const PaintInput &input, const SceneEdge &edge);
+
 /// The place a share of the way along a line.
 QPointF alongLine(const QPolygonF &line, double share);
 

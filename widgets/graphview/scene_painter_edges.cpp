@@ -50,6 +50,23 @@ QPointF alongLine(const QPolygonF &line, double share)
     return line.isEmpty() ? QPointF() : line.back();
 }
 
+QString edgeText(const PaintInput &input, const SceneEdge &edge)
+{
+    if (!input.snapshot || edge.wires.empty())
+        return {};
+    const layout::Wire &wire = edge.wires.front();
+    const tensor::DType type = typeOnWire(*input.snapshot, wire, input.converted);
+    QString text = type == tensor::DType::Unknown ? QString() : shortType(type);
+    if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
+        text += (text.isEmpty() ? QString() : QStringLiteral(" "))
+            + shapeText(input.snapshot->shapes->of(wire.from));
+    const auto others = std::ranges::count_if(
+        edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
+    if (others > 0) // further tensors go the same way
+        text += QStringLiteral(" +%1").arg(others);
+    return text;
+}
+
 void ScenePainter::paintFarEdges(QPainter &painter, const PaintInput &input)
 {
     // Single lines without joins, all in two calls: what is a pixel long does not show.
@@ -252,18 +269,9 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
     for (const std::uint32_t index : m_edges) {
         const SceneEdge &edge = input.scene->edges()[index];
         const QRectF bounds = m_camera.toView(edge.bounds);
-        if (edge.wires.empty() || bounds.height() < 1.5 * metrics.height())
+        if (bounds.height() < 1.5 * metrics.height())
             continue;
-        const layout::Wire &wire = edge.wires.front();
-        const tensor::DType type = typeOnWire(*input.snapshot, wire, input.converted);
-        QString text = type == tensor::DType::Unknown ? QString() : shortType(type);
-        if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
-            text += (text.isEmpty() ? QString() : QStringLiteral(" "))
-                + shapeText(input.snapshot->shapes->of(wire.from));
-        const auto others = std::ranges::count_if(
-            edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
-        if (others > 0) // further tensors go the same way
-            text += QStringLiteral(" +%1").arg(others);
+        const QString text = edgeText(input, edge);
         if (text.isEmpty())
             continue;
         // Beside the line just above its end, where lines of one source have parted and frames have no title; on the left of a
