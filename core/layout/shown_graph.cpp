@@ -60,8 +60,7 @@ class Showing
 {
 public:
     explicit Showing(const graph::Model &model)
-        : m_model(model)
-        , m_graph(model.graph)
+        : m_graph(model.graph)
         , m_pairs(m_graph.dialect() != nullptr ? dialect::codedPairsOf(*m_graph.dialect()) : nullptr)
         , m_drawn(drawnNodes(model))
         , m_isConstant(m_graph.nodeCount(), 0)
@@ -233,7 +232,6 @@ private:
         return name;
     }
 
-    const graph::Model &m_model;
     const graph::Graph &m_graph;
     const dialect::CodedPairs *m_pairs;
     std::vector<char> m_drawn;
