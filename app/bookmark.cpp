@@ -33,11 +33,8 @@ std::optional<Choice> choiceOf(const QJsonValue &value, Choice last)
                                                            : std::nullopt;
 }
 
-std::optional<widgets::Camera> cameraOf(const QJsonObject &object)
+std::optional<widgets::Camera> sensibleCamera(double scale, double x, double y)
 {
-    const double scale = object[u"scale"].toDouble(-1);
-    const double x = object[u"x"].toDouble(HUGE_VAL);
-    const double y = object[u"y"].toDouble(HUGE_VAL);
     const bool isSensible = scale >= widgets::Camera::kLeast && scale <= widgets::Camera::kMost
         && std::abs(x) <= kFurthest && std::abs(y) <= kFurthest;
     return isSensible ? std::optional(widgets::Camera{scale, {x, y}}) : std::nullopt;
@@ -47,7 +44,8 @@ std::optional<Bookmark> bookmarkOf(const QJsonObject &object)
 {
     const QString name
         = widgets::plain(object[u"name"].toString().toStdString()).left(Bookmark::kMostCharacters).trimmed();
-    const auto camera = cameraOf(object);
+    const auto camera = sensibleCamera(object[u"scale"].toDouble(-1), object[u"x"].toDouble(HUGE_VAL),
+                                       object[u"y"].toDouble(HUGE_VAL));
     const auto colourBy = choiceOf(object[u"colour_by"], widgets::ColourBy::Asked);
     const auto sides = choiceOf(object[u"sides"], widgets::Sides::Both);
     if (name.isEmpty() || !camera || !colourBy || !sides)
@@ -82,6 +80,28 @@ std::vector<char> openBlocksOf(const QString &text)
         open[static_cast<std::size_t>(*block)] = 1;
     }
     return open;
+}
+
+std::string cameraText(const widgets::Camera &camera)
+{
+    constexpr int kDigits = 9;
+    QStringList words;
+    for (const double value : {camera.scale, camera.origin.x(), camera.origin.y()})
+        words << QString::number(value, 'g', kDigits);
+    return words.join(' ').toStdString();
+}
+
+std::optional<widgets::Camera> cameraOf(const QString &text)
+{
+    const QStringList words = text.split(' ', Qt::SkipEmptyParts);
+    if (words.size() != 3)
+        return std::nullopt;
+    const auto number = [&words](qsizetype k) {
+        bool isNumber = false;
+        const double value = words[k].toDouble(&isNumber);
+        return isNumber ? value : HUGE_VAL;
+    };
+    return sensibleCamera(number(0), number(1), number(2));
 }
 
 std::string bookmarksText(const std::vector<Bookmark> &bookmarks)

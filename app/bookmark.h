@@ -5,6 +5,7 @@
 
 #include <QString>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct Bookmark
 std::string openBlocksText(const std::vector<char> &open);
 /// Empty for what is no such text.
 std::vector<char> openBlocksOf(const QString &text);
+
+/// Scale and place: "0.5 120 -16".
+std::string cameraText(const widgets::Camera &camera);
+/// Nothing for what is no such text, or no sensible view.
+std::optional<widgets::Camera> cameraOf(const QString &text);
 
 /// As a session's view keeps them: a list of objects in JSON. Empty for none.
 std::string bookmarksText(const std::vector<Bookmark> &bookmarks);

@@ -426,7 +426,9 @@ void MainWindow::updateTitle()
 ViewTexts MainWindow::viewTexts() const
 {
     return textsOf({m_modelBar->wantsErrors(), m_modelBar->wantsLatency(), m_graph->colourBy(),
-                    m_graph->sides(), m_graph->openBlocks(), m_bookmarks->bookmarks()});
+                    m_graph->sides(), m_graph->openBlocks(), m_bookmarks->bookmarks(),
+                    m_graph->view() ? std::optional(m_graph->view()->camera) : std::nullopt,
+                    m_graph->detail()});
 }
 
 void MainWindow::restoreView(const ViewState &state)
@@ -439,8 +441,12 @@ void MainWindow::restoreView(const ViewState &state)
         m_graph->setColourBy(*state.colourBy);
     if (state.sides)
         m_graph->setSides(*state.sides);
+    if (state.detail)
+        m_graph->setDetail(*state.detail);
     if (!state.openBlocks.empty())
         m_graph->restoreOpenBlocks(state.openBlocks);
+    if (state.camera && !state.openBlocks.empty())
+        m_graph->restoreCamera(*state.camera);
     m_bookmarks->setBookmarks(state.bookmarks);
 }
 

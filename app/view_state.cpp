@@ -11,6 +11,8 @@ constexpr const char *kColourBy = "colour_by";
 constexpr const char *kSides = "sides";
 constexpr const char *kOpenBlocks = "open_blocks";
 constexpr const char *kBookmarks = "bookmarks";
+constexpr const char *kCamera = "camera";
+constexpr const char *kDetail = "detail";
 
 QString textAt(const ViewTexts &texts, const char *key)
 {
@@ -54,6 +56,8 @@ ViewTexts textsOf(const ViewState &state)
     add(kLiveLatency, state.liveLatency, onOff);
     add(kColourBy, state.colourBy, number);
     add(kSides, state.sides, number);
+    add(kDetail, state.detail, number);
+    add(kCamera, state.camera, cameraText);
     if (!state.openBlocks.empty())
         texts.emplace(kOpenBlocks, openBlocksText(state.openBlocks));
     if (!state.bookmarks.empty())
@@ -68,6 +72,8 @@ ViewState viewStateOf(const ViewTexts &texts)
     state.liveLatency = switchAt(texts, kLiveLatency);
     state.colourBy = choiceAt(texts, kColourBy, widgets::ColourBy::Asked);
     state.sides = choiceAt(texts, kSides, widgets::Sides::Both);
+    state.detail = choiceAt(texts, kDetail, layout::Detail::Everything);
+    state.camera = cameraOf(textAt(texts, kCamera));
     state.openBlocks = openBlocksOf(textAt(texts, kOpenBlocks));
     if (const auto found = texts.find(kBookmarks); found != texts.end())
         state.bookmarks = bookmarksOf(found->second);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/bookmark.h"
+#include "core/layout/shown_graph.h"
 #include "widgets/graphview/looks.h"
 
 #include <map>
@@ -19,6 +20,8 @@ struct ViewState
     std::optional<widgets::Sides> sides;
     std::vector<char> openBlocks; ///< empty: none are known
     std::vector<Bookmark> bookmarks = {};
+    std::optional<widgets::Camera> camera = {}; ///< of the graph with those blocks
+    std::optional<layout::Detail> detail = {};
 };
 
 /// As a session file holds it, by key.

@@ -432,6 +432,11 @@ void MainWindow::showNodesMenu(const QPoint &place)
     if (names.isEmpty())
         return;
     QMenu menu(this);
+    if (m_graph->canUnfoldCurrent())
+        menu.addAction(tr("Unfold This Block"), m_graph, &widgets::GraphView::unfoldCurrent);
+    if (m_graph->canFoldAround())
+        menu.addAction(m_graph->canUnfoldCurrent() ? tr("Fold the Block Around It") : tr("Fold This Block"),
+                       m_graph, &widgets::GraphView::foldAround);
     connect(menu.addAction(names.size() == 1 ? tr("Copy Name") : tr("Copy Names")), &QAction::triggered, this,
             [names] { QApplication::clipboard()->setText(names.join('\n')); });
     connect(menu.addAction(tr("Show in Layers")), &QAction::triggered, this,

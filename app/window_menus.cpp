@@ -151,6 +151,16 @@ void MainWindow::buildViewMenu()
     m_bookmarks = new BookmarksMenu(m_graph, this);
     menu->addMenu(m_bookmarks);
     menu->addSeparator();
+    QAction *const everything = menu->addAction(tr("Show &All Nodes"));
+    everything->setCheckable(true);
+    m_documentActions.push_back(everything);
+    everything->setToolTip(tr("Show constants, and pairs of quantization on edges, as nodes"));
+    connect(everything, &QAction::triggered, m_graph, [this](bool wants) {
+        m_graph->setDetail(wants ? layout::Detail::Everything : layout::Detail::Computed);
+    });
+    connect(m_graph, &widgets::GraphView::detailChanged, everything, [everything](layout::Detail detail) {
+        everything->setChecked(detail == layout::Detail::Everything);
+    });
     buildGraphMenus(menu);
     menu->addSeparator();
     m_docks->addActions(menu);

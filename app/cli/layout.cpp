@@ -15,6 +15,7 @@ struct LayoutOptions
 {
     ModelOptions model;
     std::string fold = "auto";
+    bool allNodes = false;
     bool json = false;
 };
 
@@ -44,9 +45,22 @@ Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const
             row["unit"] = unit ? Json(patterns::titleOf(*unit)) : Json(nullptr);
             groups.push_back(std::move(row));
         } else {
+            const auto inset = tree.asides.insets.find(placed.item.id);
+            row["inside"] = inset == tree.asides.insets.end() ? Json(nullptr) : Json(inset->second);
             nodes.push_back(std::move(row));
         }
     }
+    Json pairs = Json::array();
+    for (const layout::PlacedEdge &edge : picture.edges)
+        if (edge.pair)
+            pairs.push_back({{"from", nameOf(graph, tree, picture.items[edge.from].item)},
+                             {"to", nameOf(graph, tree, picture.items[edge.to].item)},
+                             {"text", tree.asides.badges.at(*edge.pair)}});
+    Json ports = Json::array();
+    for (const layout::PlacedPort &port : picture.ports)
+        ports.push_back({{"from", nameOf(graph, tree, picture.items[port.from].item)},
+                         {"to", nameOf(graph, tree, picture.items[port.to].item)},
+                         {"name", tree.asides.ports.at(port.source)}});
     return {{"seconds", seconds},
             {"width", picture.size.width},
             {"height", picture.size.height},
@@ -54,7 +68,9 @@ Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const
             {"plain_pieces", picture.plainPieces},
             {"note", picture.note.empty() ? Json(nullptr) : Json(picture.note)},
             {"groups", std::move(groups)},
-            {"nodes", std::move(nodes)}};
+            {"nodes", std::move(nodes)},
+            {"pairs", std::move(pairs)},
+            {"ports", std::move(ports)}};
 }
 
 void printPicture(const graph::Graph &graph, const layout::BlockTree &tree, const layout::Picture &picture,
@@ -85,8 +101,9 @@ Result<void> layOut(const LayoutOptions &options, const std::stop_token &stop)
     HALFTONE_TRY(const session::Session session, options.model.open());
     const graph::Model &model = session.source().model;
     const auto begin = std::chrono::steady_clock::now();
-    HALFTONE_TRY(const layout::FirstView view,
-                 layout::firstView(model, options.fold == "auto", progress(stop)));
+    const bool isFolded = options.fold == "auto";
+    const auto detail = isFolded && !options.allNodes ? layout::Detail::Computed : layout::Detail::Everything;
+    HALFTONE_TRY(const layout::FirstView view, layout::firstView(model, isFolded, detail, progress(stop)));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (options.json)
         printJson(pictureJson(model.graph, view.tree, view.picture, took.count()));
@@ -107,6 +124,9 @@ void addLayout(Parser &app, Action &chosen)
                 "auto: fold blocks as in the window's first picture; none: show every node (default: auto)")
         .oneOf({"auto", "none"})
         .showDefault();
+    command.flag(
+        "--all-nodes", options->allNodes,
+        "Show constants, and pairs of quantization that stand on an edge, as nodes, as --fold none does");
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return layOut(*options, stop); };

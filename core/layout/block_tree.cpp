@@ -1,6 +1,7 @@
 #include "core/layout/block_tree.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace halftone::layout {
 
@@ -21,20 +22,31 @@ BlockTree flatTree(const graph::Graph &graph, const std::vector<char> &drawn)
     BlockTree tree;
     tree.blocks.resize(1);
     tree.blockOf.assign(graph.nodeCount(), kNoBlock);
-    tree.boxOf.resize(graph.nodeCount());
+    tree.boxOf = boxesOf(graph, drawn);
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
-        tree.boxOf[id] = id;
         if (drawn[id] != 0) {
             tree.blockOf[id] = kRoot;
             tree.blocks[kRoot].children.push_back({false, id});
             tree.blocks[kRoot].operators += graph.isVariable(id) ? 0 : 1;
         }
-        for (const graph::Entry &input : graph.inputs(id)) {
-            if (drawn[input.node] == 0)
-                tree.boxOf[input.node] = id;
-        }
     }
     return tree;
+}
+
+std::vector<NodeId> boxesOf(const graph::Graph &graph, const std::vector<char> &drawn)
+{
+    std::vector<NodeId> boxOf(graph.nodeCount());
+    std::iota(boxOf.begin(), boxOf.end(), NodeId{0});
+    for (NodeId id = static_cast<NodeId>(graph.nodeCount()); id-- > 0;) // readers come behind what they read
+        for (const graph::Entry &input : graph.inputs(id))
+            if (drawn[input.node] == 0)
+                boxOf[input.node] = boxOf[id];
+    return boxOf;
+}
+
+bool isShapeChain(const Block &block)
+{
+    return block.unit == patterns::UnitKind::ShapeArithmetic;
 }
 
 std::vector<char> allOpen(const BlockTree &tree)

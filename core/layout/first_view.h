@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 #include "core/graph/model.h"
 #include "core/layout/graph_layout.h"
+#include "core/layout/shown_graph.h"
 
 namespace halftone::layout {
 
@@ -17,8 +18,9 @@ struct FirstView
     Picture picture;
 };
 
-/// isFolded  false: every node by itself
+/// isFolded  false: no blocks
 /// fails: Cancelled
-Result<FirstView> firstView(const graph::Model &model, bool isFolded, const Progress &progress = {});
+Result<FirstView> firstView(const graph::Model &model, bool isFolded, Detail detail,
+                            const Progress &progress = {});
 
 } // namespace halftone::layout

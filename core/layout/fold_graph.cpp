@@ -48,6 +48,7 @@ public:
             m_position[m_order[k]] = k;
         nameConstants();
         m_rootPrefix = commonPrefix(0, m_order.size(), 0);
+        m_untoldPrefix = untoldOf(m_rootPrefix);
     }
 
     BlockTree fold()
@@ -98,6 +99,59 @@ private:
             length = next;
         }
         return length;
+    }
+
+    /// Without its last part where a number follows: "layers.17" tells more than "17".
+    std::size_t untoldOf(std::size_t prefix) const
+    {
+        const auto isNumbered = [&](NodeId id) {
+            const std::string &name = m_graph.node(id).name;
+            return !m_graph.isVariable(id) && name.size() > prefix && isDigit(name[prefix]);
+        };
+        const auto numbered = std::ranges::find_if(m_named, isNumbered);
+        if (prefix == 0 || numbered == m_named.end())
+            return prefix;
+        const std::string_view name = m_graph.node(*numbered).name;
+        std::size_t before = 0;
+        for (std::size_t end = endOfPart(name, 0); end != 0 && end < prefix; end = endOfPart(name, end))
+            before = end;
+        return before;
+    }
+
+    /// What three of four operators' names begin with, in whole parts: a constant or a cast that an exporter named otherwise hides
+    /// no block's name. At least the first `prefix` characters of the first one.
+    std::string_view mostlyShared(std::size_t first, std::size_t last, std::size_t prefix) const
+    {
+        std::string_view shared = std::string_view(nameAt(first)).substr(0, prefix);
+        for (std::size_t parts = 0; parts < kMostParts; ++parts) {
+            std::string_view candidate; // the only one that more than half may have (Boyer and Moore, 1991)
+            std::size_t lead = 0;
+            std::size_t operators = 0;
+            const auto partAt = [&](std::size_t k) {
+                const std::string_view name = nameAt(k);
+                return name.starts_with(shared) ? name.substr(0, endOfPart(name, shared.size()))
+                                                : std::string_view();
+            };
+            for (std::size_t k = first; k < last; ++k) {
+                if (m_graph.isVariable(m_order[k]))
+                    continue;
+                ++operators;
+                const std::string_view part = partAt(k);
+                if (lead == 0)
+                    candidate = part;
+                part == candidate ? ++lead : --lead;
+            }
+            if (candidate.empty())
+                break;
+            std::size_t count = 0;
+            for (std::size_t k = first; k < last; ++k)
+                if (!m_graph.isVariable(m_order[k]) && partAt(k) == candidate)
+                    ++count;
+            if (4 * count < 3 * operators)
+                break;
+            shared = candidate;
+        }
+        return shared;
     }
 
     std::string_view keyAt(std::size_t position, std::size_t prefix) const
@@ -175,12 +229,17 @@ private:
     Span unitBlock(const UnitGroup &unit, std::size_t prefix, std::size_t depth)
     {
         const std::size_t common = commonPrefix(unit.first, unit.last, prefix);
-        std::string label = common > prefix ? labelOf(nameAt(unit.first).substr(0, common)) : std::string();
+        const std::string_view shared = mostlyShared(unit.first, unit.last, prefix);
+        const bool isOwn = shared.size() > std::max(prefix, m_rootPrefix);
+        std::string label = shared.size() > m_rootPrefix ? labelOf(shared) : std::string();
+        if (!isOwn && !hasNumber(label))
+            label.clear(); // the frame around it tells as much
         const std::string_view title = patterns::titleOf(unit.kind);
         if (label.empty())
             label = std::string(title) + numberOf(unit);
         else if (lettersOf(label).find(lettersOf(title)) == std::string::npos)
-            label += " · " + std::string(title);
+            label
+                += " · " + std::string(title) + (isOwn && hasNumber(label) ? std::string() : numberOf(unit));
         const Span made = block(folded(byNames(unit.first, unit.last, std::max(common, prefix), depth + 1)),
                                 std::move(label));
         m_tree.blocks[made.item.id].unit = unit.kind;
@@ -201,6 +260,8 @@ private:
             }
         return all == 1 ? std::string() : ' ' + std::to_string(place) + " of " + std::to_string(all);
     }
+
+    static bool hasNumber(std::string_view text) { return std::ranges::any_of(text, isDigit); }
 
     static std::string lettersOf(std::string_view text)
     {
@@ -229,8 +290,8 @@ private:
 
     std::string labelOf(std::string_view prefix) const
     {
-        if (prefix.size() > m_rootPrefix)
-            prefix.remove_prefix(m_rootPrefix);
+        if (prefix.size() > m_untoldPrefix)
+            prefix.remove_prefix(m_untoldPrefix);
         while (!prefix.empty() && isSeparator(prefix.back()))
             prefix.remove_suffix(1);
         while (!prefix.empty() && isSeparator(prefix.front()))
@@ -308,19 +369,40 @@ private:
         for (const Repeat &repeat : findRepeats(places)) {
             result.insert(result.end(), children.begin() + static_cast<std::ptrdiff_t>(at),
                           children.begin() + static_cast<std::ptrdiff_t>(repeat.first));
+            const auto partAt = [&](std::size_t k) {
+                return std::span<const Span>(children).subspan(repeat.first + k * repeat.period,
+                                                               repeat.period);
+            };
+            std::vector<std::string> names(repeat.count);
+            for (std::size_t k = 0; k < repeat.count; ++k)
+                names[k] = numberedName(partAt(k));
+            const bool areTelling = areApart(names);
             for (std::size_t k = 0; k < repeat.count; ++k) {
-                const auto part
-                    = std::span(children).subspan(repeat.first + k * repeat.period, repeat.period);
+                const auto part = partAt(k);
                 const std::string units = unitsIn(part);
-                result.push_back(block(folded({part.begin(), part.end()}),
-                                       "block " + std::to_string(k + 1) + " of "
-                                           + std::to_string(repeat.count) + ": "
-                                           + (units.empty() ? labelOf(part) : units)));
+                std::string name = areTelling ? names[k] + (units.empty() ? "" : " · " + units)
+                                              : "block " + std::to_string(k + 1) + " of "
+                        + std::to_string(repeat.count) + ": " + (units.empty() ? labelOf(part) : units);
+                result.push_back(block(folded({part.begin(), part.end()}), std::move(name)));
             }
             at = repeat.end();
         }
         result.insert(result.end(), children.begin() + static_cast<std::ptrdiff_t>(at), children.end());
         return result;
+    }
+
+    /// "layers.17" where most names of a part begin so, else nothing.
+    std::string numberedName(std::span<const Span> part) const
+    {
+        const std::string_view shared = mostlyShared(part.front().first, part.back().last, 0);
+        std::string name = shared.size() > m_rootPrefix ? labelOf(shared) : std::string();
+        return hasNumber(name) ? name : std::string();
+    }
+
+    static bool areApart(std::vector<std::string> names)
+    {
+        std::ranges::sort(names);
+        return !names.front().empty() && std::ranges::adjacent_find(names) == names.end();
     }
 
     /// By index into `children`: the farthest one that reads something of it.
@@ -457,7 +539,7 @@ private:
     BlockTree numbered() const
     {
         BlockTree result;
-        result.commonPrefix = m_rootPrefix;
+        result.commonPrefix = m_untoldPrefix;
         result.blockOf = m_tree.blockOf;
         result.boxOf = m_tree.boxOf;
         result.blocks.push_back(m_tree.blocks[kRoot]);
@@ -486,7 +568,8 @@ private:
     std::vector<UnitGroup> m_groups;
     std::vector<std::size_t> m_position; ///< by NodeId
     std::vector<std::size_t> m_spanAt; ///< by position, scratch of waistsOf()
-    std::size_t m_rootPrefix = 0;
+    std::size_t m_rootPrefix = 0; ///< that all operators' names begin with
+    std::size_t m_untoldPrefix = 0; ///< of it, what no block's name tells
 };
 
 } // namespace

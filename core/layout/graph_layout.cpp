@@ -112,9 +112,16 @@ public:
                 indexOfVisible[visible++] = static_cast<std::uint32_t>(m_picture.items.size() - 1);
             }
         }
-        for (Connection &connection : m_connections)
+        for (PlacedPort &port : m_picture.ports)
+            port = {indexOfVisible[port.from], indexOfVisible[port.to], port.source};
+        std::ranges::sort(m_picture.ports);
+        m_picture.ports.erase(std::unique(m_picture.ports.begin(), m_picture.ports.end()),
+                              m_picture.ports.end());
+        for (Connection &connection : m_connections) {
+            const auto pair = m_tree.asides.pairOn(connection.wires.front().from);
             m_picture.edges.push_back({indexOfVisible[connection.from], indexOfVisible[connection.to],
-                                       lineOf(connection), std::move(connection.wires)});
+                                       lineOf(connection), std::move(connection.wires), pair});
+        }
         return std::move(m_picture);
     }
 
@@ -143,12 +150,21 @@ private:
             indexOf.emplace(m_items[k], k);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> known;
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            if (m_tree.boxOf[id] != id)
+                continue;
             const auto inputs = m_graph.inputs(id);
             for (std::uint32_t k = 0; k < inputs.size(); ++k) {
-                const auto from = indexOf.find(standIn[inputs[k].node]);
+                const NodeId source = m_tree.asides.sourceOf(inputs[k]).node;
+                if (m_tree.boxOf[source] != source)
+                    continue; // told in the reader's box
+                const auto from = indexOf.find(standIn[source]);
                 const auto to = indexOf.find(standIn[id]);
                 if (from == indexOf.end() || to == indexOf.end() || from == to)
                     continue;
+                if (!m_tree.asides.ports.empty() && m_tree.asides.ports.contains(source)) {
+                    m_picture.ports.push_back({from->second, to->second, source});
+                    continue;
+                }
                 const auto [place, isNew]
                     = known.emplace(std::pair(from->second, to->second), m_connections.size());
                 if (isNew) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,18 @@ struct PlacedEdge
     std::uint32_t to = 0;
     Polyline line; ///< from the lower border of the one to the upper border of the other
     std::vector<Wire> wires;
+    std::optional<graph::NodeId>
+        pair{}; ///< that the first wire goes through: the node that makes codes, see Asides
+};
+
+/// A value that one of the items reads without an edge: Asides::ports.
+struct PlacedPort
+{
+    std::uint32_t from = 0; ///< index into Picture::items: where it comes from
+    std::uint32_t to = 0; ///< and its reader
+    graph::NodeId source = 0;
+
+    auto operator<=>(const PlacedPort &) const = default;
 };
 
 /// Where everything goes. The whole begins at (0, 0).
@@ -46,6 +59,7 @@ struct Picture
     Size size;
     std::vector<PlacedItem> items; ///< in topological order, a frame before what is in it
     std::vector<PlacedEdge> edges;
+    std::vector<PlacedPort> ports{}; ///< ascending, each once
     std::size_t pieces = 0; ///< as StackOutcome
     std::size_t plainPieces = 0;
     std::string note;

@@ -1,6 +1,7 @@
 #include "core/layout/svg_writer.h"
 
 #include "core/base/markup.h"
+#include "core/layout/name_cut.h"
 
 #include <algorithm>
 #include <array>
@@ -32,17 +33,10 @@ std::vector<std::size_t> characters(const std::string &text)
     return begins;
 }
 
-/// As much as fits `width` at about 0.56 em a character, the middle left out.
+/// As much as fits `width` at about 0.56 em a character, no number left out that can stay.
 std::string elided(const std::string &text, double width, double em)
 {
-    const std::vector<std::size_t> begins = characters(text);
-    const std::size_t count = begins.size() - 1;
-    const auto most = static_cast<std::size_t>(std::max(3.0, width / (0.56 * em)));
-    if (count <= most)
-        return text;
-    const std::size_t head = most / 2;
-    const std::size_t tail = most - head - 1;
-    return text.substr(0, begins[head]) + "…" + text.substr(begins[count - tail]);
+    return cutName(text, static_cast<std::size_t>(std::max(3.0, width / (0.56 * em))));
 }
 
 double widthOf(const std::string &text, double em)
@@ -74,6 +68,8 @@ public:
                 box(item);
         for (const SvgDiamond &cast : m_picture.casts)
             diamond(cast);
+        for (const SvgLabel &one : m_picture.labels)
+            label(one);
         return m_svg + "</g>\n</svg>\n";
     }
 
@@ -205,15 +201,18 @@ private:
             band({r.x + 0.5, r.y + 0.5, 8, r.height - 1}, item.band, item.pattern);
             left = r.x + 14;
         }
-        if (isFolded)
+        if (isFolded && !item.isFaint)
             mix(item);
         if (!item.badge.empty())
             badge(item, right);
         const std::string &colour = item.titleColour.empty() ? m_picture.text : item.titleColour;
         const std::string &second = item.titleColour.empty() ? m_picture.secondText : item.titleColour;
         const double middle = r.centreY();
+        if (isFolded && item.isFaint)
+            return text(left, middle, elided(item.title, right - left, m_em), m_em, second, false);
         const double titleY = isFolded ? r.y + 0.85 * line : isVariable ? middle : middle - 0.55 * line;
-        text(left, titleY, elided(item.title, right - left, m_em), m_em, colour, isFolded);
+        text(left, titleY, elided(item.title, right - left, m_em), m_em, item.isFaint ? second : colour,
+             isFolded);
         if (!isVariable)
             text(left, isFolded ? r.y + 2 * line : middle + 0.6 * line,
                  elided(item.detail, right - left, 0.86 * m_em), 0.86 * m_em, second, false);
@@ -244,6 +243,17 @@ private:
             rect({x, item.rect.bottom() - height, width, height - 1}, colour, {}, 0);
             x += width;
         }
+    }
+
+    void label(const SvgLabel &one)
+    {
+        const double size = 0.8 * m_em;
+        if (one.frame.empty())
+            return text(one.at.x, one.at.y, one.text, size, m_picture.secondText, false);
+        const double width = widthOf(one.text, size) + 6;
+        rect({one.at.x - width / 2, one.at.y - 0.7 * size, width, 1.4 * size}, m_picture.ground, one.frame,
+             3);
+        text(one.at.x, one.at.y, one.text, size, m_picture.text, false, "middle");
     }
 
     void diamond(const SvgDiamond &cast)

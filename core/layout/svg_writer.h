@@ -33,6 +33,8 @@ struct SvgItem
     BandPattern pattern = BandPattern::None;
     std::vector<std::pair<std::string, double>> mix; ///< colours and shares that add up to 1
     bool warns = false;
+    bool isFaint
+        = false; ///< small, or of little weight: its title in the second text's colour, and of a block that alone
 };
 
 struct SvgDiamond
@@ -40,6 +42,14 @@ struct SvgDiamond
     Point centre;
     std::string colour;
     bool isHollow = false;
+};
+
+/// A text on an edge.
+struct SvgLabel
+{
+    Point at; ///< the middle of a framed one; else of its left end
+    std::string text;
+    std::string frame; ///< colour; "" for none
 };
 
 struct SvgPicture
@@ -54,6 +64,7 @@ struct SvgPicture
     std::vector<SvgItem> items; ///< in drawing order
     std::vector<Polyline> edges;
     std::vector<SvgDiamond> casts;
+    std::vector<SvgLabel> labels{};
 };
 
 /// A picture of a graph as one SVG 1.1 document without anything from outside. The same picture gives the same text.

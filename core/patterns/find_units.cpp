@@ -119,6 +119,8 @@ std::string_view titleOf(UnitKind kind)
         return "Attention";
     case UnitKind::Mlp:
         return "MLP";
+    case UnitKind::ShapeArithmetic:
+        return "Shape arithmetic";
     case UnitKind::Residual:
         return "Residual block";
     case UnitKind::TransformerBlock:

@@ -25,6 +25,7 @@ enum class UnitKind : std::uint8_t
     Attention, ///< softmax(q · kᵀ · scale + mask) · v with the products that make q, k and v
     Mlp, ///< product, activation, product, with their biases
     Residual, ///< x + branch(x), where the branch contains a product; x may pass a projection and its normalisation
+    ShapeArithmetic, ///< integers that follow from shapes; nothing here finds it, but the layout folds it (layout/shape_chains.h)
     TransformerBlock, ///< a Residual around an Attention, the next Residual, and the norms that follow either
 };
 

@@ -5,6 +5,8 @@
 #include "core/report/precision_colours.h"
 
 #include <map>
+#include <set>
+#include <utility>
 
 namespace halftone::session {
 namespace {
@@ -30,14 +32,18 @@ Look lookOf(tensor::DType type)
     return {colours->onLight, report::tintOnLight(colours->onLight), colours->badge, colours->pattern};
 }
 
-SvgItem nodeItem(const Snapshot &snapshot, graph::NodeId id, const layout::Rect &rect)
+SvgItem nodeItem(const Snapshot &snapshot, const layout::Asides &asides, graph::NodeId id,
+                 const layout::Rect &rect)
 {
     const graph::NodeDef &node = snapshot.graph().node(id);
     SvgItem item;
     item.kind = node.isVariable() ? SvgItem::Kind::Variable : SvgItem::Kind::Node;
     item.rect = rect;
     item.title = node.name;
+    item.isFaint = asides.isFaintNode(id);
     item.detail = node.isVariable() ? "" : node.op;
+    if (const auto inset = asides.insets.find(id); inset != asides.insets.end())
+        item.detail += " · " + inset->second;
     const Look look = lookOf(node.isVariable() ? tensor::DType::Unknown : snapshot.precisionOf(id));
     item.badge = node.isVariable() ? "" : look.badge;
     item.band = look.colour;
@@ -54,7 +60,8 @@ SvgItem blockItem(const Snapshot &snapshot, const layout::BlockTree &tree, const
     SvgItem item;
     item.kind = placed.isFrame ? SvgItem::Kind::Frame : SvgItem::Kind::Folded;
     item.rect = placed.rect;
-    item.title = block.name;
+    item.isFaint = layout::isShapeChain(block) && !placed.isFrame;
+    item.title = item.isFaint ? std::string(patterns::titleOf(*block.unit)) : block.name;
     item.detail = std::to_string(block.operators) + (block.operators == 1 ? " operator" : " operators");
     item.band = item.border = kGrey;
     item.body = placed.isFrame ? "#f5f6f8" : "#ffffff";
@@ -88,18 +95,43 @@ castReads(const Snapshot &snapshot)
     return reads;
 }
 
+/// By item, and whether it gives what these name or reads it: the names of ports.
+std::map<std::pair<std::uint32_t, bool>, std::string> portNames(const layout::FirstView &view)
+{
+    std::map<std::pair<std::uint32_t, bool>, std::string> names;
+    std::set<std::pair<std::uint32_t, graph::NodeId>> given;
+    const auto add = [&names](std::uint32_t item, bool gives, const std::string &name) {
+        std::string &all = names[{item, gives}];
+        all += (all.empty() ? "" : ", ") + name;
+    };
+    for (const layout::PlacedPort &port : view.picture.ports) {
+        const std::string &name = view.tree.asides.ports.at(port.source);
+        add(port.to, false, name);
+        if (given.emplace(port.from, port.source).second)
+            add(port.from, true, name);
+    }
+    return names;
+}
+
 } // namespace
 
 Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress)
 {
-    HALFTONE_TRY(const layout::FirstView view, layout::firstView(snapshot.source->model, true, progress));
+    HALFTONE_TRY(const layout::FirstView view,
+                 layout::firstView(snapshot.source->model, true, layout::Detail::Computed, progress));
     const layout::Picture &placed = view.picture;
     layout::SvgPicture picture;
     picture.size = placed.size;
     picture.title = "Graph coloured by precision";
     for (const layout::PlacedItem &item : placed.items)
-        picture.items.push_back(item.item.isBlock ? blockItem(snapshot, view.tree, item)
-                                                  : nodeItem(snapshot, item.item.id, item.rect));
+        picture.items.push_back(item.item.isBlock
+                                    ? blockItem(snapshot, view.tree, item)
+                                    : nodeItem(snapshot, view.tree.asides, item.item.id, item.rect));
+    for (const auto &[item, names] : portNames(view)) {
+        const layout::Rect &rect = placed.items[item.first].rect;
+        picture.labels.push_back(
+            {{rect.x + 4, item.second ? rect.bottom() + 10 : rect.y - 8}, names + " ↓", {}});
+    }
     const auto reads = castReads(snapshot);
     for (const layout::PlacedEdge &edge : placed.edges) {
         for (const layout::Wire &wire : edge.wires) {
@@ -110,6 +142,9 @@ Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progr
                 {middleOf(edge.line), lookOf(read->second->type).colour, read->second->readers.size() > 1});
             break; // one mark a line
         }
+        if (edge.pair && !edge.line.empty())
+            picture.labels.push_back({middleOf(edge.line), view.tree.asides.badges.at(*edge.pair),
+                                      lookOf(tensor::DType::I8).colour});
         picture.edges.push_back(edge.line);
     }
     return layout::svgOf(picture);

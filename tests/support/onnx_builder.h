@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/dialect/dialect.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/graph/model.h"
 
@@ -35,6 +36,11 @@ public:
         graph::NodeDef def{op, name, std::move(attributes), {}, false};
         def.outputs.emplace_back(name);
         return add(std::move(def), inputs);
+    }
+    /// A node that holds the values.
+    graph::Entry constant(const char *name, tensor::Tensor values)
+    {
+        return graph::Entry{m_graph.add(m_graph.dialect()->makeConstant(name, std::move(values)), {})};
     }
     graph::Graph withHeads(const std::vector<graph::Entry> &heads)
     {

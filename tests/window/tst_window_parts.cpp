@@ -392,7 +392,9 @@ void TestWindowParts::everyPanelHasANameATitleAndAKeyOfItsOwn()
 
 void TestWindowParts::aViewIsReadBackAsItWasWritten()
 {
-    const ViewState state{false, true, widgets::ColourBy::Latency, widgets::Sides::Both, {1, 0, 1, 0, 0}};
+    const ViewState state{
+        false,           true, widgets::ColourBy::Latency,          widgets::Sides::Both,
+        {1, 0, 1, 0, 0}, {},   widgets::Camera{0.5, {120, -16.25}}, layout::Detail::Everything};
     const app::ViewTexts texts = app::textsOf(state);
     QCOMPARE(QString::fromStdString(texts.at("live_errors")), "off"); // as sessions of before have it
     QCOMPARE(QString::fromStdString(texts.at("open_blocks")), "5 0 2");
@@ -400,6 +402,8 @@ void TestWindowParts::aViewIsReadBackAsItWasWritten()
     QVERIFY(read.liveErrors == state.liveErrors && read.liveLatency == state.liveLatency);
     QVERIFY(read.colourBy == state.colourBy && read.sides == state.sides);
     QCOMPARE(read.openBlocks, state.openBlocks);
+    QCOMPARE(QString::fromStdString(texts.at("camera")), "0.5 120 -16.25");
+    QVERIFY(read.camera == state.camera && read.detail == state.detail);
     QVERIFY(app::textsOf({}).empty());
 }
 
@@ -419,6 +423,12 @@ void TestWindowParts::whatSaysNothingSensibleIsAbsent_data()
                                                 << "1 0 0 0";
     QTest::newRow("far too many") << "open_blocks"
                                   << "99999999999";
+    QTest::newRow("a camera without a place") << "camera"
+                                              << "0.5 120";
+    QTest::newRow("a camera nowhere") << "camera"
+                                      << "0.5 nan 1";
+    QTest::newRow("a camera far too near") << "camera"
+                                           << "1000 1 1";
     QTest::newRow("empty") << "live_errors"
                            << "";
 }
@@ -428,8 +438,8 @@ void TestWindowParts::whatSaysNothingSensibleIsAbsent()
     QFETCH(QString, key);
     QFETCH(QString, text);
     const ViewState read = app::viewStateOf({{key.toStdString(), text.toStdString()}});
-    QVERIFY(!read.liveErrors && !read.liveLatency && !read.colourBy && !read.sides
-            && read.openBlocks.empty());
+    QVERIFY(!read.liveErrors && !read.liveLatency && !read.colourBy && !read.sides && read.openBlocks.empty()
+            && !read.camera && !read.detail);
 }
 
 void TestWindowParts::whatIsNearlyOverIsNotSaidToBeOver()

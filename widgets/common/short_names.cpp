@@ -1,5 +1,7 @@
 #include "widgets/common/short_names.h"
 
+#include "core/layout/name_cut.h"
+
 #include <QAbstractItemModel>
 #include <QEvent>
 #include <QHeaderView>
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace halftone::widgets {
 namespace {
@@ -22,6 +25,16 @@ constexpr qsizetype kMostCompared = 2000; ///< names, for each that is painted
 
 constexpr int kAtOnce = 500; ///< rows whose names take no time that a person would notice
 constexpr int kPauseMs = 250;
+
+/// By letter: is it one?
+std::vector<char> digitsOf(const QString &name)
+{
+    std::vector<char> digits;
+    digits.reserve(static_cast<std::size_t>(name.size()));
+    for (const QChar sign : name)
+        digits.push_back(sign >= u'0' && sign <= u'9' ? 1 : 0);
+    return digits;
+}
 
 bool endsWord(QChar sign)
 {
@@ -197,11 +210,13 @@ QString ShortNames::cut(const QString &shortName, int width, const QFontMetrics 
     const qsizetype kept = usual.size() - 1;
     if (usual == shortName || kept < kLeastCompared || m_shown.size() > kMostCompared)
         return usual;
-    for (const qsizetype left : {kept / 3, kept / 2, kept * 2 / 3, kept}) {
+    const auto usualLeft
+        = static_cast<qsizetype>(layout::nameCut(digitsOf(shortName), static_cast<std::size_t>(kept)).first);
+    for (const qsizetype left : {usualLeft, kept / 3, kept / 2, kept * 2 / 3, kept}) {
         if (!isAlone(left, kept - left))
             continue;
         QString other = shortName.left(left) + QChar(0x2026) + shortName.right(kept - left);
-        if (left == kept / 3 || metrics.horizontalAdvance(other) <= width)
+        if (left == usualLeft || metrics.horizontalAdvance(other) <= width)
             return other;
     }
     return usual;
@@ -211,8 +226,11 @@ QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metr
 {
     if (metrics.horizontalAdvance(name) <= width)
         return name;
-    const auto cut = [&name](qsizetype kept) {
-        return name.left(kept / 3) + QChar(0x2026) + name.right(kept - kept / 3);
+    const std::vector<char> digits = digitsOf(name);
+    const auto cut = [&](qsizetype kept) {
+        const auto [first, last] = layout::nameCut(digits, static_cast<std::size_t>(kept));
+        return name.left(static_cast<qsizetype>(first)) + QChar(0x2026)
+            + name.mid(static_cast<qsizetype>(last));
     };
     qsizetype fits = 1; // at least
     for (qsizetype tooMany = name.size(); fits + 1 < tooMany;) {

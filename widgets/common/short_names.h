@@ -59,7 +59,8 @@ private:
     QHash<QString, int> m_stems; ///< and how many one without m_ending
 };
 
-/// Cut in the middle, with two thirds of what is kept at the end: there names tell layers apart.
+/// Cut in the middle, with two thirds of what is kept at the end, where names tell layers apart; not at a number that can stay whole
+/// (layout/name_cut.h).
 /// width  in pixels
 QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metrics);
 

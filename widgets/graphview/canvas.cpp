@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QContextMenuEvent>
+#include <QFontMetrics>
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QNativeGestureEvent>
@@ -15,6 +16,7 @@
 #include <QVariantAnimation>
 #include <QWheelEvent>
 
+#include <algorithm>
 #include <cmath>
 
 namespace halftone::widgets {
@@ -143,7 +145,7 @@ void Canvas::paintOn(QPainter &painter, const QRectF &area, const Camera &camera
     if (!m_input.scene)
         return;
     scenePainter().paint(painter, area, area, camera, m_input);
-    scenePainter().paintTitlesAbove(painter, area, camera, m_input);
+    scenePainter().paintTitlesAbove(painter, belowCaption(area), camera, m_input);
 }
 
 ScenePainter &Canvas::scenePainter()
@@ -153,6 +155,24 @@ ScenePainter &Canvas::scenePainter()
     return *m_painter;
 }
 
+QRectF Canvas::captionBox() const
+{
+    if (m_caption.isEmpty())
+        return {};
+    QFont bold = font();
+    bold.setBold(true);
+    const QFontMetrics metrics(bold);
+    return {kCanvasMargin, kCanvasMargin, metrics.horizontalAdvance(m_caption) + 16.0,
+            metrics.height() + 8.0};
+}
+
+/// Where titles do not lie over it.
+QRectF Canvas::belowCaption(QRectF area) const
+{
+    area.setTop(std::max(area.top(), captionBox().bottom()));
+    return area;
+}
+
 void Canvas::paintCaption(QPainter &painter)
 {
     if (m_caption.isEmpty())
@@ -160,8 +180,7 @@ void Canvas::paintCaption(QPainter &painter)
     QFont bold = font();
     bold.setBold(true);
     painter.setFont(bold);
-    const QRectF box(kCanvasMargin, kCanvasMargin, painter.fontMetrics().horizontalAdvance(m_caption) + 16.0,
-                     painter.fontMetrics().height() + 8.0);
+    const QRectF box = captionBox();
     QColor ground = palette().color(QPalette::Window);
     ground.setAlpha(230);
     painter.setPen(Qt::NoPen);
@@ -216,7 +235,7 @@ void Canvas::paintEvent(QPaintEvent *)
     if (!m_picture.update(*this, scenePainter(), m_input, m_camera))
         QTimer::singleShot(0, this, &Canvas::drawAnew);
     painter.drawPixmap(0, 0, m_picture.pixels()); // covers all
-    scenePainter().paintTitlesAbove(painter, rect(), m_picture.camera(), m_input);
+    scenePainter().paintTitlesAbove(painter, belowCaption(rect()), m_picture.camera(), m_input);
     painter.setRenderHint(QPainter::Antialiasing);
     paintRing(painter, m_hovered, kHoverWidth);
     paintRing(painter, m_marked, kMarkWidth);
@@ -366,9 +385,10 @@ bool Canvas::event(QEvent *event)
         const auto *help = static_cast<QHelpEvent *>(event);
         const ItemIndex item = itemAt(help->pos());
         if (item != kNoItem && m_input.looks)
-            QToolTip::showText(
-                help->globalPos(),
-                tipOf(m_input.scene->items()[item], m_input.looks->items[item], m_input.colourBy), this);
+            QToolTip::showText(help->globalPos(),
+                               tipOf(m_input.scene->items()[item], m_input.looks->items[item],
+                                     m_input.colourBy, m_input.scene->pathOf(item)),
+                               this);
         else
             QToolTip::hideText();
         return true;

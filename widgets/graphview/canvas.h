@@ -89,6 +89,8 @@ private:
     void moveCamera(Camera camera);
     void noteZoom();
     void drawAnew(); ///< the scene, with the next picture
+    QRectF captionBox() const; ///< empty without one
+    QRectF belowCaption(QRectF area) const;
     void paintCaption(QPainter &painter);
     void paintRing(QPainter &painter, ItemIndex item, int width);
 

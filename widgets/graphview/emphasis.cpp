@@ -5,7 +5,7 @@
 namespace halftone::widgets {
 namespace {
 
-/// Marks all that is reached from the marked items along or against the edges.
+/// Marks all that is reached from the marked items along or against the edges and ports.
 void spread(const Scene &scene, const std::vector<char> &from, bool forward, Emphasis &emphasis)
 {
     std::vector<char> reached = from;
@@ -18,6 +18,11 @@ void spread(const Scene &scene, const std::vector<char> &from, bool forward, Emp
         const ItemIndex item = open.back();
         open.pop_back();
         emphasis.onPath[item] = 1;
+        for (const ItemIndex next : forward ? scene.portsOutOf(item) : scene.portsInto(item))
+            if (reached[next] == 0) {
+                reached[next] = 1;
+                open.push_back(next);
+            }
         for (const std::uint32_t edge : forward ? scene.edgesOutOf(item) : scene.edgesInto(item)) {
             emphasis.edgeOnPath[edge] = 1;
             const ItemIndex next = forward ? scene.edges()[edge].to : scene.edges()[edge].from;

@@ -105,6 +105,8 @@ void GraphView::connectBar()
     connect(m_bar, &ViewBar::zoomToFullWanted, this, &GraphView::zoomToFull);
     connect(m_bar, &ViewBar::foldWanted, this, &GraphView::foldAll);
     connect(m_bar, &ViewBar::unfoldWanted, this, &GraphView::unfoldAll);
+    connect(m_bar, &ViewBar::everythingWanted, this,
+            [this](bool wants) { setDetail(wants ? layout::Detail::Everything : layout::Detail::Computed); });
     connect(m_bar, &ViewBar::findWanted, this, &GraphView::showFind);
 }
 
@@ -144,7 +146,10 @@ void GraphView::connectCanvas(Canvas *canvas)
     connect(canvas, &Canvas::menuWanted, this, [this](const QPoint &globalPos, ItemIndex item) {
         if (item != kNoItem && !emphasis().isSelected(item))
             m_selector.click(*m_scene, item, Qt::NoModifier);
-        Q_EMIT nodesMenuRequested(globalPos);
+        const bool isFrame = item != kNoItem && m_scene->items()[item].isFrame;
+        m_menuFrame = isFrame ? m_scene->items()[item].ref.id : layout::kNoBlock;
+        Q_EMIT nodesMenuRequested(globalPos); // until the menu is closed
+        m_menuFrame = layout::kNoBlock;
     });
 }
 
@@ -171,8 +176,9 @@ void GraphView::layOutNewModel(std::vector<char> open)
 {
     m_after = {};
     m_after.fits = true;
-    m_job.start({m_controller->snapshot(), nullptr, std::move(open), QFontMetricsF(font()).height()},
-                [this](LayoutAnswer answer) { take(std::move(answer)); });
+    m_job.start(
+        {m_controller->snapshot(), nullptr, std::move(open), QFontMetricsF(font()).height(), false, m_detail},
+        [this](LayoutAnswer answer) { take(std::move(answer)); });
 }
 
 void GraphView::startLayout(std::vector<char> open, AfterLayout after, bool isPatient)

@@ -48,13 +48,19 @@ public:
     FindPanel *findPanel() const { return m_find; }
     Canvas *originalCanvas() const { return m_left; } ///< visible side by side
     const PlainNote &plainNote() const { return *m_plainNote; }
+    /// What has a box of its own; see setDetail().
+    layout::Detail detail() const { return m_detail; }
     bool canGoBack() const { return m_navigator.canGoBack(); }
+    bool canFoldAround() const; ///< foldAround() folds one
+    bool canUnfoldCurrent() const;
     bool canGoForward() const { return m_navigator.canGoForward(); }
 
     /// Unfolded blocks, by BlockId; empty before the first layout.
     std::vector<char> openBlocks() const;
     /// Restores the unfolded blocks of a session instead of the default. Ignored for another model or another folding.
     void restoreOpenBlocks(std::vector<char> open);
+    /// The view of a session; after restoreOpenBlocks(), whose layout it waits for.
+    void restoreCamera(const Camera &camera);
     void setBlockOpen(layout::BlockId block, bool isOpen);
     /// The current view; absent before the first layout.
     std::optional<View> view() const;
@@ -69,6 +75,8 @@ public Q_SLOTS:
     /// Previews the colours of another conversion, until null is passed or the lists change.
     void preview(std::shared_ptr<const halftone::session::Snapshot> snapshot);
     void setSides(halftone::widgets::Sides sides);
+    /// Lays the graph out anew where it differs. Blocks are folded as at first.
+    void setDetail(halftone::layout::Detail detail);
     void fit();
     void zoomIn();
     void zoomOut();
@@ -80,6 +88,8 @@ public Q_SLOTS:
     void findNext();
     void findPrevious();
     void foldAll();
+    void unfoldCurrent(); ///< the folded block that the current node lies in
+    void foldAround(); ///< the open block whose menu is open, or the one around the current item
     void unfoldAll();
     void layOutAgain(); ///< with ten times the time limit for Graphviz
     /// In side-by-side view, shows and marks the counterpart of the current node in the other graph.
@@ -92,6 +102,7 @@ Q_SIGNALS:
     void nodesMenuRequested(const QPoint &globalPos); ///< for the selection, which includes the clicked node
     void colourByChanged(halftone::widgets::ColourBy colourBy);
     void sidesChanged(halftone::widgets::Sides sides);
+    void detailChanged(halftone::layout::Detail detail);
     void cameraChanged();
     void counterpartShown(const QString &what); ///< the node and its type on both sides
 
@@ -148,6 +159,7 @@ private:
     void leave();
     void showFound(bool backward);
     ItemIndex currentItem() const;
+    layout::BlockId foldableBlock() const; ///< that foldAround() folds; kRoot for none
     void describeCurrent();
     int animationMs() const;
 
@@ -165,6 +177,8 @@ private:
     Appearance m_appearance;
     SceneSelector m_selector;
     ViewNavigator m_navigator;
+    layout::BlockId m_menuFrame = layout::kNoBlock; ///< whose menu is open
+    layout::Detail m_detail = layout::Detail::Computed;
     AfterLayout m_after;
     LayoutJob m_job; ///< last: ends first
 };

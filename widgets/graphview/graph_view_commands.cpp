@@ -62,6 +62,20 @@ void GraphView::setSides(Sides sides)
     Q_EMIT sidesChanged(sides);
 }
 
+void GraphView::setDetail(layout::Detail detail)
+{
+    if (detail == m_detail)
+        return;
+    m_detail = detail;
+    m_bar->showEverything(detail == layout::Detail::Everything);
+    if (m_controller->snapshot()) {
+        m_navigator.forgetViews(); // their blocks are others
+        layOutNewModel({});
+        m_after.node = m_controller->selection().current();
+    }
+    Q_EMIT detailChanged(detail);
+}
+
 void GraphView::fit()
 {
     if (!m_scene)
@@ -142,6 +156,14 @@ void GraphView::restoreOpenBlocks(std::vector<char> open)
     }
 }
 
+void GraphView::restoreCamera(const Camera &camera)
+{
+    if (m_job.isRunning() || !m_scene)
+        m_after.camera = camera;
+    else
+        m_navigator.moveTo(camera);
+}
+
 void GraphView::layOutAgain()
 {
     if (m_scene)
@@ -176,6 +198,38 @@ void GraphView::setBlockOpen(layout::BlockId block, bool isOpen)
     std::vector<char> open = m_scene->open();
     open[block] = isOpen ? 1 : 0;
     setFolding(std::move(open), layout::ItemRef{true, block});
+}
+
+layout::BlockId GraphView::foldableBlock() const
+{
+    if (m_menuFrame != layout::kNoBlock)
+        return m_menuFrame;
+    const ItemIndex item = currentItem();
+    const layout::BlockId block
+        = item == kNoItem ? layout::kRoot : blockAround(*m_scene, m_scene->items()[item].ref);
+    return block == layout::kNoBlock ? layout::kRoot : block;
+}
+
+void GraphView::foldAround()
+{
+    setBlockOpen(foldableBlock(), false);
+}
+
+bool GraphView::canFoldAround() const
+{
+    return foldableBlock() != layout::kRoot;
+}
+
+bool GraphView::canUnfoldCurrent() const
+{
+    const ItemIndex item = currentItem();
+    return m_menuFrame == layout::kNoBlock && item != kNoItem && m_scene->items()[item].ref.isBlock;
+}
+
+void GraphView::unfoldCurrent()
+{
+    if (canUnfoldCurrent())
+        setBlockOpen(m_scene->items()[currentItem()].ref.id, true);
 }
 
 void GraphView::foldAll()

@@ -5,13 +5,20 @@
 
 namespace halftone::widgets {
 
-QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy)
+QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy, const QString &around)
 {
     QStringList lines{item.name.toHtmlEscaped(), item.detail.toHtmlEscaped()};
+    if (!around.isEmpty())
+        lines << QStringLiteral("in ") + around.toHtmlEscaped();
     if (!item.ref.isBlock)
         lines << (look.type == tensor::DType::Unknown
                       ? QStringLiteral("type unknown")
                       : QStringLiteral("computes in ") + plain(std::string(tensor::nameOf(look.type))));
+    if (!item.reads.isEmpty())
+        lines << QStringLiteral("reads ") + item.reads.toHtmlEscaped();
+    if (!item.gives.isEmpty())
+        lines << QStringLiteral("gives ") + item.gives.toHtmlEscaped()
+                + QStringLiteral(" to ports of that name");
     if (look.share >= 0)
         lines << figureText(colourBy, look.value)
                 + (look.isStale ? QStringLiteral(" (of an earlier state)") : QString());

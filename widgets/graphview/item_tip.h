@@ -6,6 +6,7 @@
 namespace halftone::widgets {
 
 /// What the tool tip of an item of the graph says, as HTML.
-QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy);
+/// around  Scene::pathOf()
+QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy, const QString &around = {});
 
 } // namespace halftone::widgets

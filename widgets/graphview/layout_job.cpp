@@ -1,6 +1,5 @@
 #include "widgets/graphview/layout_job.h"
 
-#include "core/layout/drawn_nodes.h"
 #include "core/layout/first_view.h"
 
 namespace halftone::widgets {
@@ -12,7 +11,7 @@ void foldNewModel(LayoutRequest &request)
 {
     const session::Snapshot &snapshot = *request.snapshot;
     request.tree = std::make_shared<const layout::BlockTree>(
-        layout::foldModel(snapshot.source->model, layout::drawnNodes(snapshot.source->model)));
+        layout::shownTree(snapshot.source->model, request.detail));
     if (request.open.size() != request.tree->blocks.size())
         request.open = layout::openWithin(*request.tree, layout::kFirstView);
     request.open[layout::kRoot] = 1;

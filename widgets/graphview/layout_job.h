@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/layout/shown_graph.h"
 #include "core/session/snapshot.h"
 #include "widgets/common/latest_job.h"
 #include "widgets/graphview/scene.h"
@@ -17,6 +18,7 @@ struct LayoutRequest
     std::vector<char> open; ///< blocks; for a new model where they fit it, else as one is first shown
     double lineHeight = 16; ///< of the text in the boxes
     bool isPatient = false; ///< ten times as much time for Graphviz
+    layout::Detail detail = layout::Detail::Computed; ///< of a new model
 };
 
 struct LayoutAnswer

@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
+#include <utility>
 
 namespace halftone::widgets {
 namespace {
@@ -49,7 +51,8 @@ layout::SvgItem svgItem(const SceneItem &item, const ItemLook &look, ColourBy co
         : item.isVariable      ? layout::SvgItem::Kind::Variable
                                : layout::SvgItem::Kind::Node;
     result.rect = {item.rect.x(), item.rect.y(), item.rect.width(), item.rect.height()};
-    result.title = item.name.toStdString();
+    result.isFaint = item.isFaint;
+    result.title = (item.isFaint && item.ref.isBlock ? item.label : item.name).toStdString();
     result.detail = item.detail.toStdString();
     result.warns = look.warns && !item.ref.isBlock;
     const bool isNode = result.kind == layout::SvgItem::Kind::Node;
@@ -92,6 +95,15 @@ std::string svgText(const PaintInput &input, const Tones &tones, double lineHeig
     picture.lineHeight = lineHeight;
     for (ItemIndex k = 0; k < scene.items().size(); ++k)
         picture.items.push_back(svgItem(scene.items()[k], input.looks->items[k], input.colourBy, tones));
+    for (const SceneItem &item : scene.items()) {
+        if (!item.reads.isEmpty())
+            picture.labels.push_back(
+                {{item.rect.left() + 4, item.rect.top() - 8}, item.reads.toStdString() + " ↓", {}});
+        if (!item.gives.isEmpty())
+            picture.labels.push_back(
+                {{item.rect.left() + 4, item.rect.bottom() + 10}, item.gives.toStdString() + " ↓", {}});
+    }
+    std::set<std::pair<ItemIndex, long>> told;
     for (std::uint32_t k = 0; k < scene.edges().size(); ++k) {
         layout::Polyline line;
         for (const QPointF &point : scene.edges()[k].line)
@@ -100,6 +112,18 @@ std::string svgText(const PaintInput &input, const Tones &tones, double lineHeig
         if (mark.count > 0) {
             const QPointF at = alongLine(scene.edges()[k].line, 0.5);
             picture.casts.push_back({{at.x(), at.y()}, hex(tones.of(mark.type).band), mark.isShared});
+        }
+        if (const QString &badge = scene.edges()[k].badge; !badge.isEmpty()) {
+            const QPointF at = alongLine(scene.edges()[k].line, mark.count > 0 ? 0.25 : 0.5);
+            picture.labels.push_back(
+                {{at.x(), at.y()}, badge.toStdString(), hex(tones.of(tensor::DType::I8).band)});
+        }
+        if (const QString text = edgeText(input, scene.edges()[k]); !text.isEmpty() && line.size() > 1) {
+            // As in the window just above the line's end; of lines that meet the first one's text stays.
+            const layout::Point tip = line.back();
+            const bool isAlone = told.emplace(scene.edges()[k].to, std::lround(tip.x)).second;
+            if (isAlone && tip.y - line.front().y > 1.5 * lineHeight)
+                picture.labels.push_back({{tip.x + 6, tip.y - 0.7 * lineHeight}, text.toStdString(), {}});
         }
         picture.edges.push_back(std::move(line));
     }

@@ -28,6 +28,7 @@ std::uint64_t keyOf(NodeId reader, std::uint32_t input)
 
 const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's first and last operator
 const QString kNumbered = QStringLiteral("block "); ///< begins the name of a repeated block
+const QString kBeforeKind = QStringLiteral(" \u00b7 "); ///< "layers.17 · Attention"
 const QString kBehindNumber = QStringLiteral(": "); ///< ends its number
 
 /// Where the names begin in "block 2 of 12: a … b".
@@ -71,6 +72,10 @@ QRectF toQt(const layout::Rect &rect)
 
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics)
 {
+    if (const qsizetype kind = name.indexOf(kBeforeKind); kind > 0 && metrics.horizontalAdvance(name) > room)
+        return metrics.horizontalAdvance(name.left(kind + 1)) <= room
+            ? metrics.elidedText(name, Qt::ElideRight, room)
+            : cutInMiddle(name.left(kind), room, metrics);
     const qsizetype names = namesBegin(name);
     const bool isWhole = names == 0 || metrics.horizontalAdvance(name) <= room;
     return numberWithin(isWhole ? name : name.left(names - kBehindNumber.size()), room, metrics);
@@ -86,6 +91,9 @@ layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &
             sizes.nodes[id] = {8.5 * line, 1.7 * line};
     }
     sizes.foldedBlocks.assign(tree.blocks.size(), {14 * line, 3.6 * line});
+    for (layout::BlockId id = 0; id < tree.blocks.size(); ++id)
+        if (layout::isShapeChain(tree.blocks[id]))
+            sizes.foldedBlocks[id] = {8.5 * line, 1.7 * line};
     sizes.frameHeader = 2.4 * line;
     sizes.framePadding = line;
     return sizes;
@@ -104,6 +112,7 @@ Scene::Scene(std::shared_ptr<const io::LoadedModel> source, std::shared_ptr<cons
         = std::clamp(static_cast<std::size_t>(m_size.height() / kBand) + 1, std::size_t{1}, kMostBands);
     addItems(picture);
     addEdges(picture);
+    addPorts(picture);
     m_itemBands = banded(m_items.size(), [this](std::size_t k) { return m_items[k].rect; });
     m_edgeBands = banded(m_edges.size(), [this](std::size_t k) { return m_edges[k].bounds; });
 }
@@ -130,13 +139,18 @@ void Scene::addItems(const layout::Picture &picture)
             const layout::Block &block = m_tree->blocks[placed.item.id];
             item.name = plain(block.name);
             item.detail = QStringLiteral("%1 operators").arg(block.operators);
+            item.isFaint = layout::isShapeChain(block);
             const std::vector<NodeId> nodes = layout::nodesIn(*m_tree, placed.item.id);
             m_nodes.insert(m_nodes.end(), nodes.begin(), nodes.end());
         } else {
             const graph::NodeDef &node = graph().node(placed.item.id);
             item.name = plain(node.name);
             item.isVariable = node.isVariable();
+            item.isFaint = m_tree->asides.isFaintNode(placed.item.id);
             item.detail = item.isVariable ? QStringLiteral("input") : plain(node.op);
+            if (const auto inset = m_tree->asides.insets.find(placed.item.id);
+                inset != m_tree->asides.insets.end())
+                item.detail += QStringLiteral(" \u00b7 ") + plain(inset->second);
             m_nodes.push_back(placed.item.id);
         }
         item.label = item.name;
@@ -181,6 +195,9 @@ void Scene::shortenLabels()
         const ShortNames shared(names);
         for (const ItemIndex k : inside)
             m_items[k].label = isLong ? shortened(m_items[k].label, shared) : m_items[k].name;
+        for (const ItemIndex k : inside) // small, and all of one kind: the tip tells which
+            if (m_items[k].isFaint && m_items[k].ref.isBlock && !m_items[k].isFrame)
+                m_items[k].label = plain(std::string(patterns::titleOf(patterns::UnitKind::ShapeArithmetic)));
     }
 }
 
@@ -197,23 +214,50 @@ void Scene::addEdges(layout::Picture &picture)
             edge.line << QPointF(point.x, point.y);
         edge.bounds = edge.line.boundingRect().adjusted(-1, -1, 1, 1);
         edge.wires = std::move(placed.wires);
-        for (const layout::Wire &wire : edge.wires)
+        if (placed.pair)
+            edge.badge = plain(m_tree->asides.badges.at(*placed.pair));
+        for (const layout::Wire &wire : edge.wires) {
             m_edgeOfWire.emplace(keyOf(wire.reader, wire.input), index);
+            for (NodeId on = wire.from.node; m_tree->asides.isOnEdge(on);
+                 on = m_tree->asides.through[on].node)
+                m_edgeOfWire.emplace(keyOf(on, 0), index);
+        }
         into[edge.to].push_back(index);
         outOf[edge.from].push_back(index);
         m_edges.push_back(std::move(edge));
     }
-    const auto flat = [](const std::vector<std::vector<std::uint32_t>> &lists) {
-        Lists result;
-        for (const auto &list : lists) {
-            result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
-            result.values.insert(result.values.end(), list.begin(), list.end());
-        }
-        result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
-        return result;
+    m_into = Lists::of(into);
+    m_outOf = Lists::of(outOf);
+}
+
+void Scene::addPorts(const layout::Picture &picture)
+{
+    std::vector<std::vector<ItemIndex>> into(m_items.size());
+    std::vector<std::vector<ItemIndex>> outOf(m_items.size());
+    const auto add = [](QString &names, const QString &name) {
+        if (!names.split(QStringLiteral(", ")).contains(name))
+            names += (names.isEmpty() ? QString() : QStringLiteral(", ")) + name;
     };
-    m_into = flat(into);
-    m_outOf = flat(outOf);
+    for (const layout::PlacedPort &port : picture.ports) {
+        const QString name = plain(m_tree->asides.ports.at(port.source));
+        add(m_items[port.to].reads, name);
+        add(m_items[port.from].gives, name);
+        into[port.to].push_back(port.from);
+        outOf[port.from].push_back(port.to);
+    }
+    m_portsInto = Lists::of(into);
+    m_portsOutOf = Lists::of(outOf);
+}
+
+Scene::Lists Scene::Lists::of(const std::vector<std::vector<std::uint32_t>> &lists)
+{
+    Lists result;
+    for (const auto &list : lists) {
+        result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
+        result.values.insert(result.values.end(), list.begin(), list.end());
+    }
+    result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
+    return result;
 }
 
 std::pair<std::size_t, std::size_t> Scene::bandsOf(const QRectF &area) const
@@ -233,13 +277,7 @@ Scene::Lists Scene::banded(std::size_t count, const std::function<QRectF(std::si
         for (std::size_t band = first; band <= last; ++band)
             bands[band].push_back(static_cast<std::uint32_t>(k));
     }
-    Lists lists;
-    for (const auto &band : bands) {
-        lists.first.push_back(static_cast<std::uint32_t>(lists.values.size()));
-        lists.values.insert(lists.values.end(), band.begin(), band.end());
-    }
-    lists.first.push_back(static_cast<std::uint32_t>(lists.values.size()));
-    return lists;
+    return Lists::of(bands);
 }
 
 std::span<const NodeId> Scene::nodesOf(ItemIndex item) const
@@ -251,6 +289,15 @@ ItemIndex Scene::itemOf(const layout::ItemRef &ref) const
 {
     const auto place = m_itemOfRef.find(keyOf(ref));
     return place == m_itemOfRef.end() ? kNoItem : place->second;
+}
+
+QString Scene::pathOf(ItemIndex item) const
+{
+    QStringList names;
+    for (layout::BlockId block = blockAround(m_items[item].ref);
+         block != layout::kRoot && block != layout::kNoBlock; block = m_tree->blocks[block].parent)
+        names.prepend(plain(m_tree->blocks[block].name));
+    return names.join(QStringLiteral(" \u203a "));
 }
 
 std::uint32_t Scene::edgeOf(NodeId reader, std::uint32_t input) const

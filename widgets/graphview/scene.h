@@ -28,11 +28,14 @@ struct SceneItem
     QRectF rect;
     bool isFrame = false; ///< an open block, drawn behind what is in it
     bool isVariable = false;
+    bool isFaint = false; ///< it computes integers of shapes alone
     bool isHead = false; ///< an output of the model comes from it
     std::uint32_t depth = 0;
     QString name;
     QString label; ///< the name, or what tells it from its neighbours where these share a part and are long
-    QString detail; ///< the operator; of a block how many operators
+    QString detail; ///< the operator and the constants in its box; of a block how many operators
+    QString reads; ///< names of its ports: what it reads without an edge, see layout::PlacedPort
+    QString gives; ///< and of those at its readers
     std::uint32_t firstNode = 0; ///< of its nodes, see Scene::nodesOf()
     std::uint32_t nodeCount = 0;
 };
@@ -44,6 +47,7 @@ struct SceneEdge
     QPolygonF line;
     QRectF bounds;
     std::vector<layout::Wire> wires;
+    QString badge; ///< of a pair that stands on it: "u8 · scale 0.02 · zero 128"
 };
 
 /// What is drawn, without colours: made once a layout and immutable, so that it can be made beside the window's thread and
@@ -68,10 +72,14 @@ public:
     /// The item that stands for a node; no frame.
     ItemIndex itemOf(graph::NodeId node) const { return m_itemOfNode[node]; }
     ItemIndex itemOf(const layout::ItemRef &ref) const;
+    QString pathOf(ItemIndex item) const; ///< the blocks around it, the outermost first: "encoder › layers.3"
     /// The edge that carries an input of a node; kNoItem where both ends are one item.
     std::uint32_t edgeOf(graph::NodeId reader, std::uint32_t input) const;
     std::span<const std::uint32_t> edgesInto(ItemIndex item) const;
     std::span<const std::uint32_t> edgesOutOf(ItemIndex item) const;
+    /// The items whose values it reads at ports, and those that read its own there.
+    std::span<const ItemIndex> portsInto(ItemIndex item) const { return m_portsInto.at(item); }
+    std::span<const ItemIndex> portsOutOf(ItemIndex item) const { return m_portsOutOf.at(item); }
 
     /// What may be seen in a part of the scene, in drawing order.
     void itemsIn(const QRectF &area, std::vector<ItemIndex> &found) const;
@@ -87,6 +95,7 @@ private:
     {
         std::vector<std::uint32_t> first;
         std::vector<std::uint32_t> values;
+        static Lists of(const std::vector<std::vector<std::uint32_t>> &lists);
         std::span<const std::uint32_t> at(std::size_t k) const
         {
             return std::span(values).subspan(first[k], first[k + 1] - first[k]);
@@ -97,6 +106,7 @@ private:
     void shortenLabels();
     layout::BlockId blockAround(const layout::ItemRef &ref) const;
     void addEdges(layout::Picture &picture);
+    void addPorts(const layout::Picture &picture);
     Lists banded(std::size_t count, const std::function<QRectF(std::size_t)> &bounds) const;
     std::pair<std::size_t, std::size_t> bandsOf(const QRectF &area) const;
 
@@ -113,13 +123,15 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> m_edgeOfWire;
     Lists m_into;
     Lists m_outOf;
+    Lists m_portsInto;
+    Lists m_portsOutOf;
     std::size_t m_bandCount = 1;
     Lists m_itemBands; ///< horizontal bands of the scene: graphs are tall
     Lists m_edgeBands;
 };
 
 /// A box's name as there is room for it: of "block 2 of 12: a … b" that is too wide the number alone, which tells more than its
-/// letters from here and there; another name cut in the middle.
+/// letters from here and there; of "layers.17 · Attention" at least the name; another name cut in the middle.
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics);
 
 /// How large items are, from a font's measures.

@@ -159,6 +159,8 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &pa
     }
     if (input.converted)
         paintCasts(painter, input);
+    paintPairs(painter, input);
+    paintPorts(painter, input);
     if (camera.scale >= kEdgeText)
         paintEdgeLabels(painter, input);
 }
@@ -278,12 +280,13 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
     const SceneItem &item = input.scene->items()[index];
     const ItemLook &look = input.looks->items[index];
     const Tone &tone = m_tones.of(look);
-    const bool isFaded = input.emphasis->isFaded(index);
+    const bool isFaded = item.isFaint || input.emphasis->isFaded(index);
     const auto shown = [&](const QColor &colour) { return isFaded ? m_tones.faded(colour) : colour; };
     const QRectF rect = m_camera.toView(item.rect);
     const double scale = m_camera.scale;
     const double radius = item.isVariable ? rect.height() / 2 : 3 * std::min(1.0, scale);
     const bool isBlock = item.ref.isBlock;
+    const bool isSmall = isBlock && item.isFaint;
     const bool isByPrecision = input.colourBy == ColourBy::Precision;
     const QColor body
         = isByPrecision && (isBlock || item.isVariable) ? m_tones.ground() : bodyOf(input, look, isFaded);
@@ -319,14 +322,14 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
         = body == m_tones.ground() || isByPrecision ? m_tones.secondText() : m_tones.secondOn(body);
     double nameY = rect.center().y() - 0.62 * line;
     double detailY = rect.center().y() + 0.62 * line;
-    if (isBlock) {
+    if (isBlock && !isSmall) {
         nameY = rect.top() + 0.85 * line;
         detailY = rect.top() + 2 * line;
         paintMix(painter,
                  QRectF(rect.left() + 1, rect.bottom() - 0.75 * line, rect.width() - 2, 0.75 * line - 1),
                  look, isFaded);
     }
-    if (item.isVariable)
+    if (item.isVariable || isSmall)
         nameY = rect.center().y();
     if (isReadable(kDetailShare) && !isBlock && (!item.isVariable || look.type != tensor::DType::Unknown)) {
         if (isByPrecision || look.share < 0) {
@@ -344,11 +347,11 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
     }
     if (isReadable(1)) {
         QFont font = scaledFont(1);
-        font.setBold(isBlock);
-        painter.setPen(shown(first));
+        font.setBold(isBlock && !isSmall);
+        painter.setPen(item.isFaint ? m_tones.secondText() : shown(first));
         drawLabel(painter, index, 0, item.label, font, {left, nameY}, right - left);
     }
-    if (isReadable(kDetailShare) && !item.isVariable) {
+    if (isReadable(kDetailShare) && !item.isVariable && !isSmall) {
         const bool tellsWarning = look.warns && !isBlock;
         QString detail = tellsWarning ? QStringLiteral("overflows in ") + shortType(look.type)
                                       : detailOf(input, item, look);

@@ -79,6 +79,8 @@ private:
     void paintEdges(QPainter &painter, const PaintInput &input);
     void paintFarEdges(QPainter &painter, const PaintInput &input);
     void paintCasts(QPainter &painter, const PaintInput &input);
+    void paintPairs(QPainter &painter, const PaintInput &input);
+    void paintPorts(QPainter &painter, const PaintInput &input);
     void paintEdgeLabels(QPainter &painter, const PaintInput &input);
     QRectF castBox(const SceneEdge &edge, const CastMark &mark) const;
     void paintItem(QPainter &painter, const PaintInput &input, ItemIndex index);
@@ -118,11 +120,15 @@ private:
     std::vector<ItemIndex> m_items;
     std::vector<std::uint32_t> m_edges;
     std::vector<FrameTitle> m_frameTitles;
-    std::vector<QRectF> m_titles; ///< of frames, where labels of edges have no place
+    std::vector<QRectF>
+        m_titles; ///< of frames, badges on edges, and ports, where labels of edges have no place
 };
 
 /// A figure with its unit, as nodes and read-outs show it.
 QString figureText(ColourBy colourBy, double value);
+
+/// What an edge carries: the type and shape of its first value, and how many others go the same way. Empty where nothing is known.
+QString edgeText(const PaintInput &input, const SceneEdge &edge);
 
 /// The place a share of the way along a line.
 QPointF alongLine(const QPolygonF &line, double share);

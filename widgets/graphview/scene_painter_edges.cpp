@@ -1,4 +1,5 @@
 #include "widgets/common/formatters.h"
+#include "widgets/common/short_names.h"
 #include "widgets/graphview/scene_painter.h"
 
 #include <QFontMetricsF>
@@ -47,6 +48,23 @@ QPointF alongLine(const QPolygonF &line, double share)
         left -= part.length();
     }
     return line.isEmpty() ? QPointF() : line.back();
+}
+
+QString edgeText(const PaintInput &input, const SceneEdge &edge)
+{
+    if (!input.snapshot || edge.wires.empty())
+        return {};
+    const layout::Wire &wire = edge.wires.front();
+    const tensor::DType type = typeOnWire(*input.snapshot, wire, input.converted);
+    QString text = type == tensor::DType::Unknown ? QString() : shortType(type);
+    if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
+        text += (text.isEmpty() ? QString() : QStringLiteral(" "))
+            + shapeText(input.snapshot->shapes->of(wire.from));
+    const auto others = std::ranges::count_if(
+        edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
+    if (others > 0) // further tensors go the same way
+        text += QStringLiteral(" +%1").arg(others);
+    return text;
 }
 
 void ScenePainter::paintFarEdges(QPainter &painter, const PaintInput &input)
@@ -150,6 +168,80 @@ void ScenePainter::paintCasts(QPainter &painter, const PaintInput &input)
     }
 }
 
+/// Where a value becomes codes and reals again: its text on the line, as far as it can be read, else a square.
+void ScenePainter::paintPairs(QPainter &painter, const PaintInput &input)
+{
+    const Tone &tone = m_tones.of(tensor::DType::I8);
+    const bool hasText = isReadable(kDetailShare);
+    const QFont font = scaledFont(kDetailShare * 0.92);
+    const QFontMetricsF metrics(font);
+    for (const std::uint32_t index : m_edges) {
+        const SceneEdge &edge = input.scene->edges()[index];
+        if (edge.badge.isEmpty())
+            continue;
+        const bool isCast = input.converted && input.looks->casts[index].count > 0; // has the middle
+        const QPointF centre = m_camera.toView(alongLine(edge.line, isCast ? 0.25 : 0.5));
+        const bool isFaded = input.emphasis->isEdgeFaded(index);
+        const QColor colour = isFaded ? m_tones.faded(tone.band) : tone.band;
+        if (!hasText) {
+            const double half = halfDiamond(m_camera.scale) * 0.8;
+            painter.fillRect(QRectF(centre - QPointF(half, half), centre + QPointF(half, half)), colour);
+            continue;
+        }
+        const double pad = 3 * m_camera.scale;
+        QRectF box(QPointF(), QSizeF(metrics.horizontalAdvance(edge.badge) + 2 * pad, metrics.height()));
+        box.moveCenter(centre);
+        painter.setPen(QPen(colour, 1));
+        painter.setBrush(m_tones.ground());
+        painter.drawRoundedRect(box, pad, pad);
+        painter.setFont(font);
+        painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
+        painter.drawText(box, Qt::AlignCenter | Qt::TextDontClip, edge.badge);
+        m_titles.push_back(box);
+    }
+}
+
+/// What items read without an edge: its name above the left half of the box, which lines leave free, with a short line into it; below
+/// the box that gives it likewise.
+void ScenePainter::paintPorts(QPainter &painter, const PaintInput &input)
+{
+    const bool hasText = isReadable(kDetailShare);
+    const QFont font = scaledFont(kDetailShare * 0.92);
+    const QFontMetricsF metrics(font);
+    const double scale = m_camera.scale;
+    const double stub = 4 * scale;
+    const auto paintOne = [&](const QRectF &rect, const QString &names, bool isAbove, bool isFaded) {
+        const QColor colour = isFaded ? m_tones.faded(m_tones.line()) : m_tones.line();
+        const QPointF end(rect.left() + 12 * scale, isAbove ? rect.top() : rect.bottom());
+        const QPointF begin = end + QPointF(0, isAbove ? -stub : stub);
+        painter.setPen(QPen(colour, 1.1));
+        painter.drawLine(begin, end);
+        if (!hasText)
+            return;
+        const double pad = 3 * scale;
+        const QString text = cutInMiddle(names, rect.width() / 2 - 20 * scale, metrics);
+        QRectF box(QPointF(rect.left() + 4 * scale, 0),
+                   QSizeF(metrics.horizontalAdvance(text) + 2 * pad, metrics.height() * 0.9));
+        isAbove ? box.moveBottom(begin.y()) : box.moveTop(begin.y());
+        painter.setBrush(m_tones.ground());
+        painter.drawRoundedRect(box, pad, pad);
+        painter.setFont(font);
+        painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
+        painter.drawText(box, Qt::AlignCenter | Qt::TextDontClip, text);
+        m_titles.push_back(box);
+    };
+    for (const ItemIndex index : m_items) {
+        const SceneItem &item = input.scene->items()[index];
+        if (item.isFrame || (item.reads.isEmpty() && item.gives.isEmpty()))
+            continue;
+        const bool isFaded = input.emphasis->isFaded(index);
+        if (!item.reads.isEmpty())
+            paintOne(m_camera.toView(item.rect), item.reads, true, isFaded);
+        if (!item.gives.isEmpty())
+            paintOne(m_camera.toView(item.rect), item.gives, false, isFaded);
+    }
+}
+
 /// The diamond and the number beside it, as paintCasts() draws them.
 QRectF ScenePainter::castBox(const SceneEdge &edge, const CastMark &mark) const
 {
@@ -177,18 +269,9 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
     for (const std::uint32_t index : m_edges) {
         const SceneEdge &edge = input.scene->edges()[index];
         const QRectF bounds = m_camera.toView(edge.bounds);
-        if (edge.wires.empty() || bounds.height() < 1.5 * metrics.height())
+        if (bounds.height() < 1.5 * metrics.height())
             continue;
-        const layout::Wire &wire = edge.wires.front();
-        const tensor::DType type = typeOnWire(*input.snapshot, wire, input.converted);
-        QString text = type == tensor::DType::Unknown ? QString() : shortType(type);
-        if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
-            text += (text.isEmpty() ? QString() : QStringLiteral(" "))
-                + shapeText(input.snapshot->shapes->of(wire.from));
-        const auto others = std::ranges::count_if(
-            edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
-        if (others > 0) // further tensors go the same way
-            text += QStringLiteral(" +%1").arg(others);
+        const QString text = edgeText(input, edge);
         if (text.isEmpty())
             continue;
         // Beside the line just above its end, where lines of one source have parted and frames have no title; on the left of a

@@ -37,6 +37,10 @@ ViewBar::ViewBar(QWidget *parent)
     auto *const unfold = button(tr("Unfold"), tr("Unfold All Blocks"), &ViewBar::unfoldWanted);
     row->addWidget(fold);
     row->addWidget(unfold);
+    m_everything = button(tr("All Nodes"), tr("Show constants, and pairs of quantization on edges, as nodes"),
+                          nullptr);
+    m_everything->setCheckable(true);
+    row->addWidget(m_everything);
     row->addSpacing(12);
     auto *const out = button(QString(QChar(0x2212)), tr("Zoom Out (Ctrl+-)"), &ViewBar::zoomOutWanted);
     row->addWidget(out);
@@ -54,10 +58,11 @@ ViewBar::ViewBar(QWidget *parent)
     connect(m_more, &QToolButton::clicked, this, &ViewBar::showHidden);
     m_more->hide();
     row->addWidget(m_more);
-    m_givingWay = {label, out, in, m_scale, unfold, fold, fitting, finding, sides};
+    m_givingWay = {label, out, in, m_scale, unfold, fold, m_everything, fitting, finding, sides};
 
     connect(m_colourBy, &QComboBox::activated, this,
             [this](int index) { Q_EMIT colourByChosen(static_cast<ColourBy>(index)); });
+    connect(m_everything, &QToolButton::clicked, this, &ViewBar::everythingWanted);
     connect(m_sides, &QButtonGroup::idClicked, this,
             [this](int id) { Q_EMIT sidesChosen(static_cast<Sides>(id)); });
 }
@@ -153,6 +158,11 @@ void ViewBar::show(ColourBy colourBy, Sides sides)
 {
     m_colourBy->setCurrentIndex(static_cast<int>(colourBy));
     m_sides->button(static_cast<int>(sides))->setChecked(true);
+}
+
+void ViewBar::showEverything(bool shows)
+{
+    m_everything->setChecked(shows);
 }
 
 void ViewBar::showScale(double scale)

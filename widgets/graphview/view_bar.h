@@ -21,6 +21,7 @@ public:
 
     void show(ColourBy colourBy, Sides sides);
     void showScale(double scale);
+    void showEverything(bool shows);
     QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
@@ -33,6 +34,7 @@ Q_SIGNALS:
     void foldWanted();
     void unfoldWanted();
     void findWanted();
+    void everythingWanted(bool wants); ///< constants and pairs as nodes
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -46,6 +48,7 @@ private:
     QComboBox *m_colourBy;
     QButtonGroup *m_sides;
     QToolButton *m_scale = nullptr;
+    QToolButton *m_everything = nullptr;
     QToolButton *m_more = nullptr; ///< there when anything gave way
     QList<QWidget *> m_givingWay; ///< where room is scarce, in this order
 };

@@ -1,6 +1,7 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
+#include "core/layout/shown_graph.h"
 #include "core/mixed/node_arithmetic.h"
 #include "core/rewrite/nested_conversions.h"
 #include "widgets/common/formatters.h"
@@ -249,6 +250,8 @@ void NodeDetails::addInput(std::size_t input, DetailSection &section) const
         + shapeText(shapeOf(entry));
     section.rows.push_back({inputName(input), text, {}, false, false, {}});
     section.rows.push_back({QString(), plain(m_graph.node(entry.node).name), entry.node, false, false, {}});
+    if (const std::string held = layout::heldText(m_snapshot.source->model, entry.node); !held.empty())
+        section.rows.push_back({QString(), QStringLiteral("= ") + plain(held), {}, false, false, {}});
     if (m_graph.isVariable(entry.node))
         addParameter(entry.node, section);
     if (conversion())

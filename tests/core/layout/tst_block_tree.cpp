@@ -69,19 +69,26 @@ graph::Entry dense(test::GraphBuilder &g, const std::string &name, graph::Entry 
 }
 
 /// Names that tell nothing.
-graph::Model transformer(int layers)
+/// named  "net.layers.3." begins all names of a layer but that of its softmax
+graph::Model transformer(int layers, bool named = false)
 {
     test::GraphBuilder g;
     // Without parameters all variables count as constants.
     graph::Entry x = g.op("relu", "embedding", {g.variable("data")});
     int number = 0;
-    const auto name = [&number] { return "n" + std::to_string(number++); };
+    int at = 0;
+    const auto name = [&] {
+        return (named ? "net.layers." + std::to_string(at) + "." : std::string()) + "n"
+            + std::to_string(number++);
+    };
     for (int layer = 0; layer < layers; ++layer) {
+        at = layer;
         const auto query = dense(g, name(), x);
         const auto key = dense(g, name(), x);
         const auto value = dense(g, name(), x);
         auto scores = g.op("batch_dot", name(), {query, key}, {{"transpose_b", "True"}});
-        scores = g.op("softmax", name(), {g.op("_div_scalar", name(), {scores}, {{"scalar", "8"}})});
+        scores = g.op("softmax", named ? "Softmax_" + std::to_string(layer) : name(),
+                      {g.op("_div_scalar", name(), {scores}, {{"scalar", "8"}})});
         const auto context = dense(g, name(), g.op("batch_dot", name(), {scores, value}));
         x = layerNorm(g, name(), g.op("elemwise_add", name(), {context, x}));
         const auto inner = dense(g, name(), x);
@@ -179,6 +186,8 @@ private Q_SLOTS:
     void everyNodeIsInOneBlockAndCountsAgree();
     void unitsAreBlocks();
     void transformersFallIntoNumberedBlocks();
+    void blocksSayWhichBeforeWhatTheyAre();
+    void theWordBeforeANumberThatAllShareStays();
     void unitsNeverFormACycle();
     void foldedBlocksNeverFormACycle();
     void noLevelOfALongNetworkHasMoreThanTwentyFourChildren();
@@ -381,6 +390,39 @@ void TestBlockTree::transformersFallIntoNumberedBlocks()
             std::ranges::any_of(tree.blocks, [&](const layout::Block &block) { return block.name == name; }),
             name.c_str());
     }
+}
+
+/// Also where an exporter gave one of their nodes another name.
+void TestBlockTree::blocksSayWhichBeforeWhatTheyAre()
+{
+    const graph::Model model = transformer(5, true);
+    const layout::BlockTree tree = layout::foldModel(model, layout::drawnNodes(model));
+    for (int k = 0; k < 5; ++k) {
+        const std::string layer = "net.layers." + std::to_string(k);
+        for (const char *const kind : {"Attention", "LayerNorm", "MLP"}) {
+            const std::string name = layer + " · " + kind;
+            QVERIFY2(std::ranges::any_of(tree.blocks,
+                                         [&](const layout::Block &block) { return block.name == name; }),
+                     name.c_str());
+        }
+    }
+    for (const layout::Block &block : tree.blocks) // none of a kind alone
+        QVERIFY2(!block.unit || block.name.find("layers.") != std::string::npos, block.name.c_str());
+}
+
+void TestBlockTree::theWordBeforeANumberThatAllShareStays()
+{
+    test::GraphBuilder g;
+    auto x = g.variable("data");
+    for (int layer = 0; layer < 3; ++layer)
+        for (const char *const op : {"exp", "log", "abs", "sqrt"})
+            x = g.op(op, "net.layers." + std::to_string(layer) + '.' + op, {x});
+    const graph::Graph graph = g.withHeads({x});
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    QCOMPARE(tree.blocks.size(), std::size_t{4});
+    QCOMPARE(tree.blocks[1].name, std::string("layers.0"));
+    QCOMPARE(tree.blocks[3].name, std::string("layers.2"));
+    QCOMPARE(tree.commonPrefix, std::string_view("net.").size());
 }
 
 void TestBlockTree::unitsNeverFormACycle()

@@ -59,6 +59,8 @@ private Q_SLOTS:
     void nothingIsFetchedFromOutside();
     void aTitleKeepsClearOfTheLinesThatLeadIntoItsFrame();
     void whereNoPlaceIsFreeTheLineEndsAtTheTitle();
+    void textsOfEdgesAreWritten();
+    void whatIsFaintHasItsTitleAlone();
 };
 
 void TestSvgWriter::anyNameGivesWellFormedXml()
@@ -137,6 +139,27 @@ void TestSvgWriter::whereNoPlaceIsFreeTheLineEndsAtTheTitle()
     const auto line = svg.indexOf("<polyline");
     const auto ground = svg.indexOf("<rect", line);
     QVERIFY(line > 0 && ground > line && svg.indexOf("a title that is wide") > ground);
+}
+
+void TestSvgWriter::textsOfEdgesAreWritten()
+{
+    SvgPicture picture = pictureOf("x");
+    picture.labels = {{{90, 20}, "u8 · scale 0.5", "#123456"}, {{96, 24}, "f32 1×8", {}}};
+    const std::string svg = layout::svgOf(picture);
+    QVERIFY(textOf(svg).contains(QString::fromUtf8("u8 · scale 0.5"))
+            && textOf(svg).contains(QString::fromUtf8("f32 1×8")));
+    QCOMPARE(QString::fromStdString(svg).count("stroke=\"#123456\""), 1); // one of them is framed
+}
+
+void TestSvgWriter::whatIsFaintHasItsTitleAlone()
+{
+    SvgPicture picture = pictureOf("x");
+    picture.items[1].kind = SvgItem::Kind::Folded;
+    picture.items[1].badge.clear();
+    picture.items[1].detail = "3 operators";
+    QVERIFY(textOf(layout::svgOf(picture)).contains("3 operators"));
+    picture.items[1].isFaint = true;
+    QVERIFY(!textOf(layout::svgOf(picture)).contains("3 operators"));
 }
 
 QTEST_GUILESS_MAIN(TestSvgWriter)

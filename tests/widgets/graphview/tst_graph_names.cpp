@@ -25,6 +25,7 @@ private Q_SLOTS:
     void init();
     void aBoxHasWhatTellsItFromItsNeighbours();
     void namesThatFitStayWhole();
+    void titlesThatDoNotFitSayWhichBlock();
     void theFindPanelHasTheWholeNameAtHand();
     void escapeClosesTheFindPanelWhateverElseItWouldStop();
 
@@ -96,6 +97,21 @@ void TestGraphNames::namesThatFitStayWhole()
 {
     open(stages(6, {}, {}));
     QVERIFY(labels().contains(QStringLiteral("stage1_layer0")));
+}
+
+void TestGraphNames::titlesThatDoNotFitSayWhichBlock()
+{
+    const QFontMetricsF metrics(QApplication::font());
+    const QString which = QStringLiteral("decoder.layers.17");
+    const QString title = which + QString::fromUtf8(" · Transformer block");
+    QCOMPARE(widgets::titleWithin(title, metrics.horizontalAdvance(title) + 1, metrics), title);
+    for (const double share : {0.95, 0.8, 0.5, 0.35}) {
+        const double room = share * metrics.horizontalAdvance(title);
+        const QString shown = widgets::titleWithin(title, room, metrics);
+        QVERIFY2(shown.contains(QLatin1String("17")), qPrintable(shown));
+        QVERIFY(metrics.horizontalAdvance(shown) <= room + 1);
+    }
+    QVERIFY(widgets::titleWithin(title, metrics.horizontalAdvance(title) - 1, metrics).startsWith(which));
 }
 
 void TestGraphNames::theFindPanelHasTheWholeNameAtHand()
