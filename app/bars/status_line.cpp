@@ -10,6 +10,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <cmath>
 
 namespace halftone::app {
 namespace {
@@ -23,7 +24,7 @@ QString timeLeft(double seconds)
         return {};
     if (seconds < 0.5)
         return QObject::tr(", finishing");
-    const int whole = static_cast<int>(seconds + 0.5);
+    const int whole = static_cast<int>(std::lround(seconds));
     return whole < 60 ? QObject::tr(", %1 s left").arg(whole)
                       : QObject::tr(", %1 min left").arg((whole + 30) / 60);
 }

@@ -4,7 +4,6 @@
 #include "core/dialect/dialect.h"
 #include "core/mixed/hold/held_bounds.h"
 #include "core/rewrite/nested_conversions.h"
-#include "core/tensor/held_above_zero.h"
 
 #include <algorithm>
 #include <optional>
@@ -28,32 +27,6 @@ struct Wanted
     graph::NodeId variable = 0;
 };
 
-/// What some operator reads as a bound; found when first asked, which is seldom.
-class Bounds
-{
-public:
-    Bounds(const graph::Graph &source, bool isHeld)
-        : m_source(source)
-        , m_isHeld(isHeld)
-    {
-    }
-
-    /// heldAboveZero() of a bound.
-    std::optional<tensor::Tensor> held(graph::NodeId variable, const tensor::Tensor &values, tensor::DType to,
-                                       tensor::DType stored)
-    {
-        auto held = m_isHeld ? tensor::heldAboveZero(values, to, stored) : std::nullopt;
-        if (held && m_isBound.empty())
-            m_isBound = findBounds(m_source);
-        return held && m_isBound[variable] ? std::move(held) : std::nullopt;
-    }
-
-private:
-    const graph::Graph &m_source;
-    bool m_isHeld;
-    std::vector<bool> m_isBound; ///< by NodeId
-};
-
 std::vector<Wanted> wantedOf(std::span<const tensor::Array> arrays, const graph::Graph &source,
                              const rewrite::Conversion &conversion)
 {
@@ -74,7 +47,7 @@ std::vector<Wanted> wantedOf(std::span<const tensor::Array> arrays, const graph:
 }
 
 /// Bounds that stay float32 and are read through casts.
-void holdBehindCasts(const graph::Graph &source, const rewrite::Conversion &conversion, Bounds &bounds,
+void holdBehindCasts(const graph::Graph &source, const rewrite::Conversion &conversion, HeldBounds &bounds,
                      CastParameters &result)
 {
     const std::vector<tensor::DType> narrowed = narrowedTypes(source, conversion);
@@ -125,7 +98,7 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
                                   tensor::FormCache &forms, const Progress &progress)
 {
     std::vector<Wanted> wanted = wantedOf(arrays, source, conversion);
-    Bounds bounds(source, holds);
+    HeldBounds bounds(source, holds);
     std::vector<Wanted *> unknown;
     for (Wanted &one : wanted)
         if (forms.find(arrays[one.index].values, one.to) == nullptr)

@@ -3,7 +3,6 @@
 #include "core/dialect/dialect.h"
 #include "core/mixed/hold/held_bounds.h"
 #include "core/tensor/convert.h"
-#include "core/tensor/held_above_zero.h"
 
 namespace halftone::mixed {
 namespace {
@@ -49,7 +48,7 @@ Result<ConstantForms> castConstants(const graph::Graph &source, const TypedPlan 
                                     bool clamps, FormCache *forms)
 {
     ConstantForms made;
-    std::vector<bool> bounds; // found for the first that matters
+    HeldBounds bounds(source);
     for (const NodeId id : plan.order) {
         if (source.isVariable(id) || !source.inputs(id).empty())
             continue;
@@ -61,11 +60,7 @@ Result<ConstantForms> castConstants(const graph::Graph &source, const TypedPlan 
         HALFTONE_TRY(const auto held, dialect::of(source).constantOf(source.node(id)));
         if (!held)
             continue;
-        auto above = tensor::heldAboveZero(*held, read, to);
-        if (above && bounds.empty())
-            bounds = findBounds(source);
-        if (above && !bounds[id])
-            above.reset();
+        auto above = bounds.held(id, *held, read, to);
         const bool isHeld = above.has_value();
         if (to == native) { // read through a cast
             if (isHeld)

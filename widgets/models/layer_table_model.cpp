@@ -278,7 +278,7 @@ QString LayerTableModel::text(graph::NodeId node, int column) const
     case Operator:
         return plain(def.op);
     case Precision: {
-        const QString from = shortType(m_snapshot->sourceTypes->at(node, 0));
+        QString from = shortType(m_snapshot->sourceTypes->at(node, 0));
         if (!m_snapshot->converted)
             return from;
         const QString to = shortType(m_snapshot->precisionOf(node));

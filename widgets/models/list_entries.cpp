@@ -165,7 +165,7 @@ void EntryMaker::countOperators()
         if (byOp[k].nodes > 0)
             m_uses.emplace(m_graph.operatorNames()[k], byOp[k]);
     }
-    for (std::size_t k = 0; k < byEntry.size(); ++k)
+    for (std::size_t k = 0; assignment && k < byEntry.size(); ++k)
         m_decidedByEntry[assignment->entries[k]] += byEntry[k];
     countBodies(m_graph);
 }

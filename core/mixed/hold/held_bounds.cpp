@@ -4,9 +4,11 @@
 #include "core/infer/body_binding.h"
 #include "core/ops/operator.h"
 #include "core/rewrite/nested_conversions.h"
+#include "core/tensor/held_above_zero.h"
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace halftone::mixed {
 namespace {
@@ -78,6 +80,15 @@ std::vector<bool> findBounds(const graph::Graph &graph)
                 isBound[inputs[i].node] = true;
     }
     return isBound;
+}
+
+std::optional<tensor::Tensor> HeldBounds::held(NodeId node, const tensor::Tensor &values, DType to,
+                                               DType stored)
+{
+    auto held = m_isOn ? tensor::heldAboveZero(values, to, stored) : std::nullopt;
+    if (held && m_isBound.empty())
+        m_isBound = findBounds(m_source);
+    return held && m_isBound[node] ? std::move(held) : std::nullopt;
 }
 
 std::vector<DType> narrowedTypes(const graph::Graph &source, const rewrite::Conversion &conversion)

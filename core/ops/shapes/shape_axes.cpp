@@ -62,6 +62,7 @@ Result<void> infer(const Transpose &op, ShapeSlots &slots)
     }
     const std::vector<Dim> input = dimsOr(slots.input(0), rank);
     std::vector<Dim> forward;
+    forward.reserve(rank);
     for (const std::size_t axis : order)
         forward.push_back(input[axis]);
     HALFTONE_CHECK(slots.setOutput(0, forward));
