@@ -30,6 +30,7 @@ const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's
 const QString kNumbered = QStringLiteral("block "); ///< begins the name of a repeated block
 const QString kBeforeKind = QStringLiteral(" \u00b7 "); ///< "layers.17 · Attention"
 const QString kBehindNumber = QStringLiteral(": "); ///< ends its number
+const QString kEllipsis = QStringLiteral("\u2026");
 
 /// Where the names begin in "block 2 of 12: a … b".
 qsizetype namesBegin(const QString &name)
@@ -73,7 +74,7 @@ QRectF toQt(const layout::Rect &rect)
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics)
 {
     if (const qsizetype kind = name.indexOf(kBeforeKind); kind > 0 && metrics.horizontalAdvance(name) > room)
-        return metrics.horizontalAdvance(name.left(kind + 1)) <= room
+        return metrics.horizontalAdvance(name.left(kind) + kEllipsis) <= room
             ? metrics.elidedText(name, Qt::ElideRight, room)
             : cutInMiddle(name.left(kind), room, metrics);
     const qsizetype names = namesBegin(name);
