@@ -94,7 +94,7 @@ layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &
     sizes.foldedBlocks.assign(tree.blocks.size(), {14 * line, 3.6 * line});
     for (layout::BlockId id = 0; id < tree.blocks.size(); ++id)
         if (layout::isShapeChain(tree.blocks[id]))
-            sizes.foldedBlocks[id] = {8.5 * line, 1.7 * line};
+            sizes.foldedBlocks[id] = {10.5 * line, 1.7 * line}; // "Shape arithmetic" fits
     sizes.frameHeader = 2.4 * line;
     sizes.framePadding = line;
     return sizes;
