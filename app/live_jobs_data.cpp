@@ -31,7 +31,7 @@ Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Model 
     if (examples.targets.empty() && !examples.metric)
         return {};
     HALFTONE_TRY(const auto opened, jobs::openExamples(examples, source, model));
-    HALFTONE_TRY(const auto task, jobs::Task::of(examples, *opened, source.graph));
+    HALFTONE_TRY(const auto task, jobs::taskOf(examples, *opened, source.graph));
     return {};
 }
 

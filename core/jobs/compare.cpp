@@ -167,7 +167,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     HALFTONE_TRY(const kernels::BackendChain backends,
                  backends::backendChain(options.backend, threads, options.arithmetic, options.accumulator));
     HALFTONE_TRY(const auto source, openExamples(options.examples, models.reference, modelPath));
-    HALFTONE_TRY(auto task, Task::of(options.examples, *source, models.reference.graph));
+    HALFTONE_TRY(auto task, taskOf(options.examples, *source, models.reference.graph));
     const auto seconds
         = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
     profile::CompareSettings settings = options.settings;

@@ -255,6 +255,19 @@ void addFiles(const FieldFile &setting, std::vector<FieldFile> &files)
         files.push_back({setting.field, (std::filesystem::path(path) / name).string(), setting.word});
 }
 
+/// Of one example of the first input that has rows and columns.
+Result<Shape> inputArea(const ExampleSource &source, const graph::Graph &graph)
+{
+    HALFTONE_TRY(const interpret::Feed feed, source.batch(0, source.count() ? 1 : 0));
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const auto found = feed.find(graph.node(id).name);
+        const Shape shape = found == feed.end() ? Shape() : found->second.shape();
+        if (graph.isVariable(id) && shape.rank() == 4)
+            return Shape(std::vector<std::int64_t>{shape.dims().begin() + 1, shape.dims().end()});
+    }
+    return Shape();
+}
+
 } // namespace
 
 std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath)
@@ -280,6 +293,14 @@ shapesOfOne(const ExampleOptions &options, const graph::Model &model, const std:
     for (const auto &[name, tensor] : feed)
         shapes.emplace_back(name, tensor.shape());
     return shapes;
+}
+
+Result<std::shared_ptr<const Task>> taskOf(const ExampleOptions &options, const ExampleSource &source,
+                                           const graph::Graph &graph)
+{
+    const JudgedExamples examples{source.count(), source.files(), source.labels(), source.isBgr(),
+                                  [&] { return inputArea(source, graph); }};
+    return Task::of({options.targets, options.metric}, examples, graph);
 }
 
 } // namespace halftone::jobs

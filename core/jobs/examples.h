@@ -5,7 +5,7 @@
 #include "core/graph/model.h"
 #include "core/interpret/interpreter.h"
 #include "core/io/pictures/labels.h"
-#include "core/jobs/task_metric.h"
+#include "core/jobs/task_count.h"
 
 #include <cstdint>
 #include <memory>
@@ -71,6 +71,10 @@ const std::string &labelsFile(const ExampleOptions &options);
 /// the examples; BadCall for pictures without a preprocess file.
 Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Model &model,
                                                     const std::string &modelPath);
+
+/// By what these examples are judged. fails: as Task::of()
+Result<std::shared_ptr<const Task>> taskOf(const ExampleOptions &options, const ExampleSource &source,
+                                           const graph::Graph &graph);
 
 /// A file that a setting leads to.
 struct FieldFile

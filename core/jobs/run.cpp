@@ -283,7 +283,7 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
     if (model.graph.heads().empty())
         return badInput("outputs", "the graph has no outputs", "at least one");
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model, modelPath));
-    HALFTONE_TRY(auto task, Task::of(settings.examples, *source, model.graph));
+    HALFTONE_TRY(auto task, taskOf(settings.examples, *source, model.graph));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));
     HALFTONE_TRY(const Batches batches, batchesToRun(complete, *source, settings));
     HALFTONE_TRY(

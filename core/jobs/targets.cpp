@@ -146,16 +146,17 @@ private:
 class PictureTargets final : public Targets
 {
 public:
-    static Result<std::shared_ptr<const Targets>> open(const std::string &folder, const ExampleSource &source)
+    static Result<std::shared_ptr<const Targets>> open(const std::string &folder,
+                                                       const JudgedExamples &examples)
     {
         auto targets = std::make_shared<PictureTargets>();
         targets->m_path = folder;
         HALFTONE_TRY(const std::vector<std::string> there, io::picturesIn(folder));
-        HALFTONE_CHECK(targets->takeFiles(there, source));
+        HALFTONE_CHECK(targets->takeFiles(there, examples));
         const std::string first = targets->fileOf(0);
         targets->m_kind = io::isLabelImage(first) ? Kind::Masks : Kind::Pictures;
         targets->m_areBytes = true;
-        targets->m_isBgr = source.isBgr();
+        targets->m_isBgr = examples.isBgr;
         return std::shared_ptr<const Targets>(std::move(targets));
     }
 
@@ -192,10 +193,10 @@ public:
 
 private:
     /// Pictures of the inputs are matched by their names.
-    Result<void> takeFiles(const std::vector<std::string> &there, const ExampleSource &source)
+    Result<void> takeFiles(const std::vector<std::string> &there, const JudgedExamples &judged)
     {
-        const std::size_t examples = source.count().value_or(1);
-        if (source.files().empty()) {
+        const std::size_t examples = judged.count.value_or(1);
+        if (judged.files.empty()) {
             if (there.size() < examples)
                 return tooFew(m_path, there.size(), examples);
             m_files = there;
@@ -204,7 +205,7 @@ private:
         std::unordered_map<std::string, std::string> byStem;
         for (const std::string &file : there)
             byStem.emplace(std::filesystem::path(file).stem().string(), file);
-        for (const std::string &input : source.files()) {
+        for (const std::string &input : judged.files) {
             const auto found = byStem.find(std::filesystem::path(input).stem().string());
             if (found == byStem.end())
                 return ofTargets(m_path, "no picture for \"" + input + '"',
@@ -263,14 +264,13 @@ public:
 
 } // namespace
 
-Result<std::shared_ptr<const Targets>> Targets::open(const ExampleOptions &options,
-                                                     const ExampleSource &source)
+Result<std::shared_ptr<const Targets>> Targets::open(const std::string &path, const JudgedExamples &examples)
 {
-    if (options.targets.empty())
+    if (path.empty())
         return std::shared_ptr<const Targets>(std::make_shared<NoTargets>());
-    if (std::error_code none; std::filesystem::is_directory(options.targets, none))
-        return PictureTargets::open(options.targets, source);
-    return ArrayTargets::open(options.targets, source.count().value_or(0));
+    if (std::error_code none; std::filesystem::is_directory(path, none))
+        return PictureTargets::open(path, examples);
+    return ArrayTargets::open(path, examples.count.value_or(0));
 }
 
 } // namespace halftone::jobs

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/jobs/examples.h"
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +13,17 @@
 #include <vector>
 
 namespace halftone::jobs {
+
+/// What tasks and targets need to know of the examples.
+struct JudgedExamples
+{
+    std::optional<std::size_t> count; ///< nothing: the arrays have no axis of examples
+    std::vector<std::string> files; ///< names of the pictures, as many as count; empty for arrays
+    std::vector<std::int64_t> labels; ///< as many as count; empty: not known
+    bool isBgr = false; ///< the order of the pictures' colours
+    /// One example of the first input that has rows and columns; an unknown shape if none has.
+    std::function<Result<tensor::Shape>()> inputShape;
+};
 
 /// What the first output should be, example for example: pictures, masks of classes, or arrays.
 class Targets
@@ -30,8 +41,9 @@ public:
     /// An `.npz` with an array `targets` (or one array alone) whose first axis counts examples, or a folder of pictures: called as
     /// the inputs' pictures are but for the ending, or, beside inputs that are no pictures, in the order of their names.
     /// fails: BadInput for files that cannot be read, or fewer than examples.
-    static Result<std::shared_ptr<const Targets>> open(const ExampleOptions &options,
-                                                       const ExampleSource &source);
+    /// path  empty: nothing is known
+    static Result<std::shared_ptr<const Targets>> open(const std::string &path,
+                                                       const JudgedExamples &examples);
     virtual ~Targets() = default;
 
     Kind kind() const { return m_kind; }

@@ -60,17 +60,6 @@ bool isRowOfScores(std::span<const std::int64_t> dims)
     return axes == 1 && elements > 1;
 }
 
-Result<Shape> inputArea(const ExampleSource &source, const graph::Graph &graph)
-{
-    HALFTONE_TRY(const interpret::Feed feed, source.batch(0, source.count() ? 1 : 0));
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const auto found = feed.find(graph.node(id).name);
-        if (graph.isVariable(id) && found != feed.end() && found->second.shape().rank() == 4)
-            return Shape(withoutFirst(found->second.shape()));
-    }
-    return Shape();
-}
-
 std::vector<float> rowOf(const Tensor &head, std::size_t row, std::size_t size)
 {
     std::vector<float> values(size);
@@ -173,22 +162,22 @@ Error notJudged(const Shape &head, Metric metric)
 
 } // namespace
 
-Result<std::shared_ptr<const Task>> Task::of(const ExampleOptions &options, const ExampleSource &source,
+Result<std::shared_ptr<const Task>> Task::of(const TaskChoice &choice, const JudgedExamples &examples,
                                              const graph::Graph &graph)
 {
     auto task = std::make_shared<Task>();
-    task->m_asked = options.metric;
-    task->m_labels = source.labels();
-    HALFTONE_TRY(task->m_targets, Targets::open(options, source));
-    if (options.metric && isOfClasses(*options.metric) && task->m_targets->kind() != Targets::Kind::None)
-        return badCall("targets", "not used by the metric " + std::string(titleOf(*options.metric)),
+    task->m_asked = choice.metric;
+    task->m_labels = examples.labels;
+    HALFTONE_TRY(task->m_targets, Targets::open(choice.targets, examples));
+    if (choice.metric && isOfClasses(*choice.metric) && task->m_targets->kind() != Targets::Kind::None)
+        return badCall("targets", "not used by the metric " + std::string(titleOf(*choice.metric)),
                        "; pass labels or choose another metric");
     if (!graph.heads().empty())
         task->m_head = profile::headKindOf(graph, graph.heads()[0]);
     const bool isOpen
-        = !options.metric && task->m_labels.empty() && task->m_targets->kind() == Targets::Kind::None;
+        = !choice.metric && task->m_labels.empty() && task->m_targets->kind() == Targets::Kind::None;
     if (isOpen) {
-        HALFTONE_TRY(task->m_input, inputArea(source, graph));
+        HALFTONE_TRY(task->m_input, examples.inputShape());
     }
     return std::shared_ptr<const Task>(std::move(task));
 }

@@ -2,7 +2,6 @@
 
 #include "core/graph/graph.h"
 #include "core/jobs/accuracy_count.h"
-#include "core/jobs/examples.h"
 #include "core/jobs/targets.h"
 #include "core/jobs/task_parts.h"
 #include "core/profile/class_agreement.h"
@@ -12,9 +11,17 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace halftone::jobs {
+
+/// What a person chose for a task.
+struct TaskChoice
+{
+    std::string targets; ///< an .npz, or a folder of pictures; empty: not known
+    std::optional<Metric> metric; ///< nothing: guessed
+};
 
 /// By what a network's first output is judged: the metric that was asked for, or what its guess is made from, and what is
 /// right. One for all comparisons over the same data.
@@ -22,7 +29,7 @@ class Task
 {
 public:
     /// fails: as Targets::open(); BadCall for a metric that cannot use the targets
-    static Result<std::shared_ptr<const Task>> of(const ExampleOptions &options, const ExampleSource &source,
+    static Result<std::shared_ptr<const Task>> of(const TaskChoice &choice, const JudgedExamples &examples,
                                                   const graph::Graph &graph);
 
     /// For an output of this shape. Nothing where none is asked for and none suggests itself. What is asked for is taken; else: with

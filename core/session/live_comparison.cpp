@@ -78,7 +78,7 @@ struct LiveComparison::Kept
         HALFTONE_TRY(
             kept->examples,
             jobs::openExamples(options.examples, snapshot.source->model, snapshot.source->modelPath));
-        HALFTONE_TRY(kept->task, jobs::Task::of(options.examples, *kept->examples, snapshot.graph()));
+        HALFTONE_TRY(kept->task, jobs::taskOf(options.examples, *kept->examples, snapshot.graph()));
         const unsigned threads = threadsFor(options.threads);
         HALFTONE_CHECK(kept->chooseBatches());
         if (kept->batches.hasFilling()) // of which not all rows count
@@ -121,7 +121,7 @@ struct LiveComparison::Kept
     {
         if (data == options.examples)
             return {};
-        HALFTONE_TRY(task, jobs::Task::of(data, *examples, source->model.graph));
+        HALFTONE_TRY(task, jobs::taskOf(data, *examples, source->model.graph));
         options.examples = data;
         return {};
     }

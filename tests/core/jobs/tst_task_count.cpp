@@ -12,8 +12,8 @@
 #include <cmath>
 
 using namespace halftone;
-using jobs::ExampleOptions;
 using jobs::Metric;
+using jobs::TaskChoice;
 using jobs::TaskScore;
 using tensor::DType;
 using tensor::Shape;
@@ -37,29 +37,13 @@ OrderedJson expected()
     return OrderedJson::parse(test::readFile(kFolder + "expected.json"));
 }
 
-/// Inputs of no importance.
-class Source final : public jobs::ExampleSource
+jobs::JudgedExamples examplesOf(std::size_t count, Shape input)
 {
-public:
-    Source(std::size_t count, Shape one)
-        : m_count(count)
-        , m_shape(std::move(one))
-    {
-    }
-    std::optional<std::size_t> count() const override { return m_count; }
-    std::size_t usualBatch() const override { return 0; }
-    Result<interpret::Feed> batch(std::size_t, std::size_t) const override
-    {
-        const auto elements = static_cast<std::size_t>(*m_shape.elementCount());
-        return interpret::Feed{
-            {"data", Tensor::owning(DType::F32, m_shape, std::vector<std::byte>(4 * elements))}};
-    }
-    void setLabels(const Tensor &labels) { m_labels = labels.values<std::int64_t>(); }
-
-private:
-    std::size_t m_count;
-    Shape m_shape;
-};
+    jobs::JudgedExamples examples;
+    examples.count = count;
+    examples.inputShape = [input = std::move(input)]() -> Result<Shape> { return input; };
+    return examples;
+}
 
 graph::Model networkEndingWith(const char *op)
 {
@@ -70,10 +54,10 @@ graph::Model networkEndingWith(const char *op)
 
 struct Case
 {
-    ExampleOptions options;
+    TaskChoice choice;
     std::string head;
     bool hasLabels = false;
-    Shape input = {1, 3, 4, 4};
+    Shape input = {3, 4, 4};
     const char *op = "identity";
 };
 
@@ -83,10 +67,10 @@ Result<std::optional<TaskScore>> scoreOf(const Case &one)
     const Tensor reference = arrayNamed(one.head);
     const Tensor other = arrayNamed(one.head + "_other");
     const auto rows = static_cast<std::size_t>(reference.shape()[0]);
-    Source source(rows, one.input);
+    jobs::JudgedExamples examples = examplesOf(rows, one.input);
     if (one.hasLabels)
-        source.setLabels(arrayNamed("labels"));
-    HALFTONE_TRY(auto task, jobs::Task::of(one.options, source, networkEndingWith(one.op).graph));
+        examples.labels = arrayNamed("labels").values<std::int64_t>();
+    HALFTONE_TRY(auto task, jobs::Task::of(one.choice, examples, networkEndingWith(one.op).graph));
     jobs::TaskCount count(std::move(task));
     const auto part = [](const Tensor &whole, std::size_t first, std::size_t number) {
         std::vector<std::int64_t> dims(whole.shape().dims().begin(), whole.shape().dims().end());
@@ -125,12 +109,12 @@ class TstTaskCount : public QObject
 
     QTemporaryDir m_folder;
 
-    ExampleOptions withTargets(const std::string &array, std::optional<Metric> metric = {})
+    TaskChoice withTargets(const std::string &array, std::optional<Metric> metric = {})
     {
-        ExampleOptions options;
-        options.targets = writtenNpz(m_folder, arrayNamed(array));
-        options.metric = metric;
-        return options;
+        TaskChoice choice;
+        choice.targets = writtenNpz(m_folder, arrayNamed(array));
+        choice.metric = metric;
+        return choice;
     }
 
     static void compare(const Result<std::optional<TaskScore>> &score, const char *name, Metric metric,
@@ -151,7 +135,7 @@ private Q_SLOTS:
     void labelsGiveTopClasses()
     {
         compare(scoreOf({{}, "scores", true}), "top1", Metric::Top1, true);
-        ExampleOptions five;
+        TaskChoice five;
         five.metric = Metric::Top5;
         compare(scoreOf({five, "scores", true}), "top5", Metric::Top5, false);
     }
@@ -163,18 +147,18 @@ private Q_SLOTS:
 
     void masksMayBePictures()
     {
-        ExampleOptions options;
-        options.targets = kFolder + "masks";
-        compare(scoreOf({options, "maps"}), "miou", Metric::MeanIou, true);
+        TaskChoice choice;
+        choice.targets = kFolder + "masks";
+        compare(scoreOf({choice, "maps"}), "miou", Metric::MeanIou, true);
     }
 
     void picturesGivePsnr()
     {
         compare(scoreOf({withTargets("right"), "pictures"}), "psnr", Metric::Psnr, true);
         compare(scoreOf({withTargets("bytes_right"), "pictures"}), "psnr_of_bytes", Metric::Psnr, true);
-        ExampleOptions options;
-        options.targets = kFolder + "right";
-        const auto score = scoreOf({options, "pictures"});
+        TaskChoice choice;
+        choice.targets = kFolder + "right";
+        const auto score = scoreOf({choice, "pictures"});
         compare(score, "psnr_of_bytes", Metric::Psnr, true);
         QCOMPARE(*score.value()->peak, 1.0);
     }
@@ -194,9 +178,9 @@ private Q_SLOTS:
         const auto pictures = scoreOf({{}, "pictures"});
         QCOMPARE(pictures.value()->metric, Metric::Psnr);
         QVERIFY(isNear(pictures.value()->agreement, expected()["psnr"]["agreement"]));
-        QVERIFY(!scoreOf({{}, "pictures", false, {1, 3, 32, 32}}).value()); // smaller than what went in
+        QVERIFY(!scoreOf({{}, "pictures", false, {3, 32, 32}}).value()); // smaller than what went in
         QVERIFY(!scoreOf({{}, "maps"}).value()); // of which nobody knows what they are
-        const auto embedding = scoreOf({{}, "vectors", false, {1, 3, 4, 4}, "L2Normalization"});
+        const auto embedding = scoreOf({{}, "vectors", false, {3, 4, 4}, "L2Normalization"});
         QCOMPARE(embedding.value()->metric, Metric::Cosine);
         QVERIFY(isNear(embedding.value()->agreement, expected()["cosine"]["agreement"]));
     }
@@ -239,10 +223,10 @@ private Q_SLOTS:
         std::vector<std::int32_t> classes = arrayNamed("masks").values<std::int32_t>();
         classes[7] = 4;
         const auto *const bytes = reinterpret_cast<const std::byte *>(classes.data());
-        ExampleOptions options;
-        options.targets = writtenNpz(
+        TaskChoice choice;
+        choice.targets = writtenNpz(
             m_folder, Tensor::owning(DType::I32, {3, 6, 5}, {bytes, bytes + 4 * classes.size()}));
-        const auto score = scoreOf({options, "maps"});
+        const auto score = scoreOf({choice, "maps"});
         QVERIFY(!score.ok());
         QVERIFY(QString::fromStdString(score.error().message()).contains("class 4, expected 0 to 3"));
     }
@@ -255,11 +239,11 @@ private Q_SLOTS:
             const auto *const bytes = reinterpret_cast<const std::byte *>(all);
             return std::vector<std::byte>(bytes, bytes + sizeof(all));
         };
-        ExampleOptions options;
-        options.metric = Metric::MeanIou;
-        options.targets = writtenNpz(m_folder, Tensor::owning(DType::I32, {1, 2, 2}, bytesOf(right)));
-        const Source source(1, {1, 1, 2, 2});
-        jobs::TaskCount count(jobs::Task::of(options, source, networkEndingWith("identity").graph).value());
+        TaskChoice choice;
+        choice.metric = Metric::MeanIou;
+        choice.targets = writtenNpz(m_folder, Tensor::owning(DType::I32, {1, 2, 2}, bytesOf(right)));
+        const auto examples = examplesOf(1, {1, 2, 2});
+        jobs::TaskCount count(jobs::Task::of(choice, examples, networkEndingWith("identity").graph).value());
         QVERIFY(count.add(Tensor::owning(DType::F32, {1, 1, 2, 2}, bytesOf(values)), nullptr, 0).ok());
         QCOMPARE(*count.result()->reference, (2.0 / 3 + 1.0 / 2) / 2);
         QVERIFY(!count.result()->other);
