@@ -56,7 +56,7 @@ struct DocumentFiles::Loaded
 {
     std::unique_ptr<Document> document;
     QString sessionPath;
-    std::optional<jobs::ExampleOptions> data;
+    std::optional<walks::ExampleOptions> data;
     std::map<std::string, std::string> view;
     QString journal; ///< that it was brought back from
     std::string results; ///< of a session whose model is the same still

@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     if (parser.isSet(policy))
         window.applyPolicyWhenOpen(parser.value(policy));
     if (parser.isSet(inputs)) {
-        halftone::jobs::ExampleOptions data;
+        halftone::walks::ExampleOptions data;
         data.inputs = halftone::widgets::pathBytes(parser.value(inputs));
         data.labels = halftone::widgets::pathBytes(parser.value(labels));
         window.attachWhenOpen(data);

@@ -60,7 +60,7 @@ public:
     /// Applies a policy file to the document that is open or opening.
     void applyPolicyWhenOpen(const QString &path);
     /// Likewise attaches data, instead of those of the session.
-    void attachWhenOpen(const jobs::ExampleOptions &examples);
+    void attachWhenOpen(const walks::ExampleOptions &examples);
     /// Shows "graph" or the panel with that name. false: no such view.
     bool showView(const QString &name);
     /// If nothing is selected, selects the node of a suggestion or the first operator.
@@ -130,7 +130,7 @@ private:
     void forgetWhenOpen(); ///< the policy and data for the next document
     void exportPicture();
     void attachData();
-    void askForData(const std::optional<jobs::ExampleOptions> &now);
+    void askForData(const std::optional<walks::ExampleOptions> &now);
     void showPreprocessing();
     bool mayReplaceData(); ///< asks if data other than drawn ones are attached
     void drawInputs();
@@ -177,7 +177,7 @@ private:
     QString m_notSaved; ///< likewise
     QString m_notConverted; ///< likewise
     QString m_policyWhenOpen;
-    std::optional<jobs::ExampleOptions> m_dataWhenOpen;
+    std::optional<walks::ExampleOptions> m_dataWhenOpen;
 
     Centre *m_centre = nullptr;
     StartPage *m_start = nullptr; ///< inside it

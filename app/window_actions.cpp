@@ -66,7 +66,7 @@ void MainWindow::take(const QString &path)
     const bool isFolder = widgets::isFolder(path);
     const bool isData = isFolder || path.endsWith(u".npz", Qt::CaseInsensitive);
     if (m_controller.isOpen() && isData) {
-        jobs::ExampleOptions examples;
+        walks::ExampleOptions examples;
         examples.inputs = widgets::pathBytes(path);
         examples.examples = isFolder ? m_preferences.pictures : 0;
         examples.labels = isFolder ? widgets::pathBytes(labelsOf(path)) : std::string();
@@ -202,7 +202,7 @@ void MainWindow::exportPicture()
     log(tr("wrote %1").arg(path));
 }
 
-void MainWindow::attachWhenOpen(const jobs::ExampleOptions &examples)
+void MainWindow::attachWhenOpen(const walks::ExampleOptions &examples)
 {
     if (m_controller.isOpen() && !m_files->isOpening())
         m_jobs->setData(examples);
@@ -222,7 +222,7 @@ void MainWindow::attachData()
     askForData(m_jobs->data());
 }
 
-void MainWindow::askForData(const std::optional<jobs::ExampleOptions> &now)
+void MainWindow::askForData(const std::optional<walks::ExampleOptions> &now)
 {
     if (!m_controller.isOpen())
         return;
@@ -233,7 +233,7 @@ void MainWindow::askForData(const std::optional<jobs::ExampleOptions> &now)
 
 void MainWindow::showPreprocessing()
 {
-    const std::optional<jobs::ExampleOptions> attached = m_jobs->data();
+    const std::optional<walks::ExampleOptions> attached = m_jobs->data();
     if (!attached || !widgets::isFolder(widgets::pathText(attached->inputs))) {
         tellFailure(tr("Preprocessing applies to pictures. Attach a folder of pictures first "
                        "(Model \u203a Attach Data)."));
@@ -278,7 +278,7 @@ void MainWindow::drawInputs()
         tellFailureOfData(tr("Could not draw random inputs: %1").arg(plain(file.error().message())));
         return;
     }
-    jobs::ExampleOptions examples;
+    walks::ExampleOptions examples;
     examples.inputs = widgets::pathBytes(file.value());
     m_jobs->setData(examples);
     log(drawnInputsMeaning());

@@ -184,10 +184,10 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
-    if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
+    if (!walks::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
         return badCall("--inputs", "a folder of pictures only serves to calibrate int8 operators",
                        "; pass an .npz file, or select int8 operators with --int8-op");
-    if (options.correctsBiases && (!jobs::asksForInt8(policy) || data.empty()))
+    if (options.correctsBiases && (!walks::asksForInt8(policy) || data.empty()))
         return badCall("--correct-biases",
                        data.empty() ? "needs data to measure errors on" : "no operator is in int8",
                        data.empty() ? "; pass --inputs" : "; select int8 operators with --int8-op");

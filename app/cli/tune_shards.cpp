@@ -6,8 +6,8 @@
 
 namespace halftone::cli {
 
-Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOrigin origin,
-                              const jobs::Part &part, const std::string &out, const Progress &progress)
+Result<void> writeSearchShard(tune::RecordingOracle &oracle, shards::StatisticsOrigin origin,
+                              const walks::Part &part, const std::string &out, const Progress &progress)
 {
     HALFTONE_TRY(tune::Network network, oracle.profile(Progress{progress.stop, {}}));
     const std::vector<tune::Candidate> candidates = tune::candidatesOf(network);
@@ -24,13 +24,13 @@ Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOri
     origin.all = candidates.size();
     const std::size_t own = record.alone.size();
     return writeShard(
-        {std::move(origin), part, own, jobs::SearchShard{{{part.index, tune::writeRecord(record)}}}}, out);
+        {std::move(origin), part, own, shards::SearchShard{{{part.index, tune::writeRecord(record)}}}}, out);
 }
 
-Result<std::string> mergedState(const jobs::StatisticsShard &merged)
+Result<std::string> mergedState(const shards::StatisticsShard &merged)
 {
     std::vector<tune::Record> records;
-    for (const auto &[index, text] : std::get<jobs::SearchShard>(merged.content).records) {
+    for (const auto &[index, text] : std::get<shards::SearchShard>(merged.content).records) {
         const std::string where = "shard " + std::to_string(index + 1);
         auto record = tune::readRecord(text);
         if (!record.ok())

@@ -10,10 +10,10 @@
 namespace halftone::cli {
 
 /// Errors of the part's candidates, every so-manieth since the last groups' take the least time. fails: as the oracle
-Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOrigin origin,
-                              const jobs::Part &part, const std::string &out, const Progress &progress);
+Result<void> writeSearchShard(tune::RecordingOracle &oracle, shards::StatisticsOrigin origin,
+                              const walks::Part &part, const std::string &out, const Progress &progress);
 
 /// What the shards know, as a file for --state. fails: BadInput for records that do not belong together
-Result<std::string> mergedState(const jobs::StatisticsShard &merged);
+Result<std::string> mergedState(const shards::StatisticsShard &merged);
 
 } // namespace halftone::cli

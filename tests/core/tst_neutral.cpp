@@ -195,7 +195,7 @@ void NeutralTest::aSpeltNameIsNoticed_data()
                               << R"(add("null", name))" << false;
     QTest::newRow("fused") << "core/plan/a.cpp"
                            << R"(op.starts_with("_sg_"))" << false;
-    QTest::newRow("array") << "core/jobs/a.cpp"
+    QTest::newRow("array") << "core/walks/a.cpp"
                            << R"(name = "arg:" + variable;)" << false;
     QTest::newRow("operator") << "widgets/tables/a.cpp"
                               << R"(if (node.op == "Convolution"))" << false;

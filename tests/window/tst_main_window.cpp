@@ -205,7 +205,7 @@ void TestMainWindow::anOnnxModelIsEditedComparedSavedAndExported()
                 for (int k = 0; k < box->count(); ++k)
                     QCOMPARE(box->model()->flags(box->model()->index(k, 0)).testFlag(Qt::ItemIsEnabled),
                              box->itemText(k) != u"mxnet");
-        jobs::ExampleOptions data;
+        walks::ExampleOptions data;
         data.inputs = test::kSampleData.toStdString();
         window.jobs().setData(data);
         QVERIFY(settleAfterEdit(window));
@@ -327,7 +327,7 @@ void TestMainWindow::dataThatContradictTheModelChangeNothing()
     const std::string data = window.jobs().data()->inputs;
     const std::uint64_t revision = window.controller().snapshot()->revision;
     QSignalSpy failed(&window.jobs(), &app::LiveJobs::failed);
-    jobs::ExampleOptions examples;
+    walks::ExampleOptions examples;
     examples.inputs = wrong;
     window.jobs().setData(examples);
     QVERIFY(settleAfterEdit(window));
@@ -354,7 +354,7 @@ void TestMainWindow::dataInPlaceOfOthersDimTheFiguresOfThose()
     QVERIFY(settle(window));
     QCOMPARE(window.controller().figures().comparisonRevision, window.controller().snapshot()->revision);
     window.jobs().setErrorsWanted(false); // so that they are not computed anew
-    jobs::ExampleOptions examples;
+    walks::ExampleOptions examples;
     examples.inputs = HALFTONE_SOURCE_DIR "/resources/sample/digits-calibration.npz";
     window.jobs().setData(examples);
     QVERIFY(settleAfterEdit(window));
@@ -877,7 +877,7 @@ void TestMainWindow::figuresEqualTheCommandLines()
     window.open(test::kSampleModel);
     window.applyPolicyWhenOpen(policy);
     QVERIFY(settle(window));
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     window.jobs().setData(data);
     QVERIFY(settleAfterEdit(window));

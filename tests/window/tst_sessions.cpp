@@ -98,7 +98,7 @@ void TestSessions::modelsThatWereOpenLeaveNoMemoryBehind()
         window.files().open(one.model); // asks nothing
         if (!settle(window))
             return false;
-        jobs::ExampleOptions data;
+        walks::ExampleOptions data;
         data.inputs = one.data.toStdString();
         data.examples = 8;
         window.jobs().setData(data);
@@ -188,7 +188,7 @@ void TestSessions::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame()
         MainWindow window;
         window.open(test::kSampleModel);
         QVERIFY(settle(window));
-        jobs::ExampleOptions examples;
+        walks::ExampleOptions examples;
         examples.inputs = data.toStdString();
         examples.examples = 6;
         window.jobs().setData(examples);
@@ -291,7 +291,7 @@ void TestSessions::openBlocksComeBackFromASessionAndAfterACrash()
 void TestSessions::attachedDataComeBackAfterACrash()
 {
     const QString copy = app::journalFolder() + "/crashed.journal";
-    const jobs::ExampleOptions data{test::kSampleData.toStdString(), "", "", 8};
+    const walks::ExampleOptions data{test::kSampleData.toStdString(), "", "", 8};
     {
         MainWindow window;
         window.open(test::kSampleModel);
@@ -414,7 +414,7 @@ void TestSessions::attachedDataAreOfferedWhereNothingWasEdited()
     window.files().close();
     QVERIFY(!QFile::exists(journal));
     // What a document brought with it is no work of a person's.
-    head.state.data = jobs::ExampleOptions{test::kSampleData.toStdString(), "", "", 0};
+    head.state.data = walks::ExampleOptions{test::kSampleData.toStdString(), "", "", 0};
     {
         auto begun = session::Journal::create(journal.toStdString(), head);
         QVERIFY(begun.ok());

@@ -303,7 +303,7 @@ private Q_SLOTS:
         window.open(longModel(folder, 400));
         QVERIFY(test::settle(window));
         session::Figures figures;
-        auto outcome = std::make_shared<jobs::CompareOutcome>();
+        auto outcome = std::make_shared<walks::CompareOutcome>();
         outcome->isWhole = false;
         outcome->comparison.threshold = 30;
         figures.comparison = outcome;

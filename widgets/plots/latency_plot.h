@@ -39,7 +39,7 @@ private:
     using Member = std::optional<session::NodeLatency> session::NodeFigures::*;
 
     Series makeSeries(const QString &name);
-    void fill(Series &series, Member member, const profile::Latency &measured, const QColor &colour);
+    void fill(Series &series, Member member, const latency::Latency &measured, const QColor &colour);
     QString timeText(graph::NodeId node, Member member) const;
 
     Series m_fp32;

@@ -230,7 +230,7 @@ private Q_SLOTS:
     void onlyInt8OperatorsMakeACalibrationAnotherRevision()
     {
         const auto document = sample();
-        const auto calibrate = [] { return std::make_shared<const jobs::CalibrateOutcome>(); };
+        const auto calibrate = [] { return std::make_shared<const walks::CalibrateOutcome>(); };
         const std::uint64_t before = document->revision();
         QVERIFY(!document->setCalibration(calibrate()));
         QCOMPARE(document->revision(), before);

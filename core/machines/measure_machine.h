@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/hardware/description.h"
+
+#include <string_view>
+
+namespace halftone::machines {
+
+/// Runs small networks of convolutions, of products and of elementwise operators on what is at hand, the processor by the default backend
+/// or the GPU by its own, converted to each type that it has kernels for, and sees how many times as fast as in float32 they are: by the
+/// device's own clock where there is one. Types that are emulated are left out. About two seconds.
+/// chip   hardware::kThis or hardware::kThisGpu
+/// fails: Unsupported where it is not there; Cancelled; what a conversion or a run refuses
+Result<hardware::Measurement> measureMachine(std::string_view chip, const Progress &progress = {});
+
+/// The same, and keeps it (hardware::keepMeasurement()). fails: as measureMachine()
+Result<void> measureAnew(std::string_view chip, const Progress &progress = {});
+
+/// Is a measurement kept? False for a chip that is not at hand, and for a GPU that nobody looked for (lookForGpu()).
+bool isMeasured(std::string_view chip);
+
+/// Measures and keeps what is at hand, is described and was not measured; does nothing for any other chip.
+/// fails: as measureMachine(), but for a build or machine without latency plans, which stays unmeasured
+Result<void> ensureMeasured(std::string_view chip, const Progress &progress = {});
+
+} // namespace halftone::machines
