@@ -168,7 +168,7 @@ void ModelBar::refresh()
     if (!m_controller->isOpen())
         return;
     const policy::Policy &policy = m_controller->document()->policy();
-    const int nodeForNode = m_mode->findData(static_cast<int>(policy::Mode::Mxnet));
+    const int nodeForNode = m_mode->findData(static_cast<int>(policy::Mode::NodeForNode));
     if (auto *const modes = qobject_cast<QStandardItemModel *>(m_mode->model()); modes && nodeForNode >= 0)
         modes->item(nodeForNode)
             ->setEnabled(dialect::of(m_controller->snapshot()->graph()).hasNodeForNodeMode());

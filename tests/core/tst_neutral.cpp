@@ -30,12 +30,6 @@ constexpr Exception kExceptions[] = {
     {"core/api/halftone/policy.h", "public names"},
     {"core/api/policy.cpp", "public names"},
     {"core/io/foreign_formats.cpp", "says how to get an ONNX model from another program"},
-    {"core/policy/policy.h", "mode mxnet"},
-    {"core/policy/policy_fields.cpp", "mode mxnet"},
-    {"core/mixed/convert_model.cpp", "mode mxnet"},
-    {"core/mixed/convert_mxnet.", "mode mxnet"},
-    {"core/mixed/mxnet_", "mode mxnet"},
-    {"app/bars/model_bar.cpp", "mode mxnet"},
     {"core/policy/import_lists.", "onnxconverter, a program"},
     {"app/cli/policy.cpp", "onnxconverter, a program"},
     {"widgets/oplists/policy_dialogs.cpp", "onnxconverter, a program"},
@@ -217,8 +211,8 @@ void NeutralTest::aSpeltNameIsNoticed_data()
                                   << R"(path.endsWith(u"-symbol.json"))" << false;
     QTest::newRow("question") << "core/session/a.cpp"
                               << "if (isOnnx(output))" << false;
-    QTest::newRow("exception") << "app/bars/model_bar.cpp"
-                               << "policy::Mode::Mxnet" << true;
+    QTest::newRow("exception") << "app/cli/quantize.cpp"
+                               << R"(if (levels == "mxnet"))" << true;
     QTest::newRow("no exception for names") << "app/bars/model_bar.cpp"
                                             << R"("amp_cast")" << false;
     QTest::newRow("table") << "core/io/formats.cpp"

@@ -332,14 +332,14 @@ private Q_SLOTS:
     {
         const auto document = sample();
         QVERIFY(document->apply(policy::ExcludeNames{{"conv0"}}).ok());
-        QVERIFY(document->apply(policy::SetMode{policy::Mode::Mxnet}).ok());
+        QVERIFY(document->apply(policy::SetMode{policy::Mode::NodeForNode}).ok());
         document->undo();
         const auto other = sample();
         other->setHistory(document->history());
         QVERIFY(other->history() == document->history());
         QVERIFY(other->policy() == document->policy());
         other->redo();
-        QVERIFY(other->policy().mode == policy::Mode::Mxnet);
+        QVERIFY(other->policy().mode == policy::Mode::NodeForNode);
     }
 };
 

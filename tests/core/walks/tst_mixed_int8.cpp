@@ -224,7 +224,7 @@ private Q_SLOTS:
     void anEmptyListChangesNothing()
     {
         const graph::Model model = residual();
-        for (const policy::Mode mode : {policy::Mode::Typed, policy::Mode::Mxnet}) {
+        for (const policy::Mode mode : {policy::Mode::Typed, policy::Mode::NodeForNode}) {
             Policy plain = bf16();
             plain.mode = mode;
             Policy empty = bf16(std::vector<std::string>{});
@@ -437,7 +437,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("mode");
         QTest::addColumn<bool>("calibrated");
         QTest::newRow("typed") << static_cast<int>(policy::Mode::Typed) << true;
-        QTest::newRow("mxnet") << static_cast<int>(policy::Mode::Mxnet) << true;
+        QTest::newRow("mxnet") << static_cast<int>(policy::Mode::NodeForNode) << true;
         QTest::newRow("typed, ranges at run time") << static_cast<int>(policy::Mode::Typed) << false;
     }
 

@@ -15,11 +15,11 @@
 namespace halftone::mixed {
 
 /// One run over the graph with one belief of which parameters may be stored in the target type.
-class MxnetConverter
+class NodeForNodeConverter
 {
 public:
-    MxnetConverter(const graph::Graph &source, const policy::Assignment &assignment,
-                   ParameterStorage &storage, tensor::DType target)
+    NodeForNodeConverter(const graph::Graph &source, const policy::Assignment &assignment,
+                         ParameterStorage &storage, tensor::DType target)
         : m_source(source)
         , m_assignment(assignment)
         , m_storage(storage)

@@ -1,5 +1,5 @@
-/// Mode mxnet: operators that no list places (core/mixed/RULES.md, M-neutral).
-#include "core/mixed/mxnet_converter.h"
+/// Mode NodeForNode: operators that no list places (core/mixed/RULES.md, M-neutral).
+#include "core/mixed/node_for_node_converter.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ using tensor::DType;
 
 /// What a neutral operator believes of its first input: the type of the value that it really reads, as far as
 /// MXNet would know it.
-DType MxnetConverter::belief(const Entry &entry) const
+DType NodeForNodeConverter::belief(const Entry &entry) const
 {
     if (m_casts.isNative(entry, Side::Target))
         return m_target;
@@ -25,7 +25,7 @@ DType MxnetConverter::belief(const Entry &entry) const
 }
 
 /// M-neutral.
-void MxnetConverter::visitNeutral(NodeId id)
+void NodeForNodeConverter::visitNeutral(NodeId id)
 {
     readRaw(id);
     const auto inputs = m_source.inputs(id);
@@ -49,7 +49,7 @@ void MxnetConverter::visitNeutral(NodeId id)
 
 /// The raw inputs of a neutral operator do not go together. True when the node was added in another way;
 /// false: `m_inputs` was put right.
-bool MxnetConverter::mendNeutral(NodeId id, DType believed)
+bool NodeForNodeConverter::mendNeutral(NodeId id, DType believed)
 {
     if (believed == m_target || believed == DType::Unknown) {
         castParametersToTarget(id);
@@ -82,7 +82,7 @@ bool MxnetConverter::mendNeutral(NodeId id, DType believed)
 
 /// Parameters that a neutral operator wants in the type of its 16-bit data get a cast: their storage changes
 /// only when asked.
-void MxnetConverter::castParametersToTarget(NodeId id)
+void NodeForNodeConverter::castParametersToTarget(NodeId id)
 {
     if (opOf(id) == nullptr)
         return;
@@ -102,7 +102,7 @@ void MxnetConverter::castParametersToTarget(NodeId id)
 }
 
 /// Are the types of all that the node at hand reads open?
-bool MxnetConverter::readsOnlyOpen() const
+bool NodeForNodeConverter::readsOnlyOpen() const
 {
     return std::ranges::all_of(
         m_inputs, [this](const Entry &entry) { return m_result.types.of(entry) == DType::Unknown; });

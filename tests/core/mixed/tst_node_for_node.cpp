@@ -100,4 +100,4 @@ void TestConvertMxnet::whatOnlyADefectOfTheReferenceStopsConverts()
 }
 
 QTEST_APPLESS_MAIN(TestConvertMxnet)
-#include "tst_convert_mxnet.moc"
+#include "tst_node_for_node.moc"

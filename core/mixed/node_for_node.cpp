@@ -1,9 +1,9 @@
-#include "core/mixed/convert_mxnet.h"
+#include "core/mixed/node_for_node.h"
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/mixed/mark_parameters.h"
-#include "core/mixed/mxnet_converter.h"
+#include "core/mixed/node_for_node_converter.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using ops::TypeOutcome;
 using policy::Request;
 using tensor::DType;
 
-Result<rewrite::Conversion> MxnetConverter::run(std::span<const NodeId> order, const Progress &progress)
+Result<rewrite::Conversion> NodeForNodeConverter::run(std::span<const NodeId> order, const Progress &progress)
 {
     constexpr std::size_t kBetweenLooks = 4096;
     m_result.graph = graph::Graph::like(m_source);
@@ -32,7 +32,7 @@ Result<rewrite::Conversion> MxnetConverter::run(std::span<const NodeId> order, c
     return std::move(m_result);
 }
 
-Result<void> MxnetConverter::visit(NodeId id)
+Result<void> NodeForNodeConverter::visit(NodeId id)
 {
     if (m_source.isVariable(id)) {
         visitVariable(id);
@@ -58,7 +58,7 @@ Result<void> MxnetConverter::visit(NodeId id)
     return {};
 }
 
-void MxnetConverter::visitVariable(NodeId id)
+void NodeForNodeConverter::visitVariable(NodeId id)
 {
     m_result.fromSource[id] = m_result.graph.add(m_source.sharedNode(id), {}, {});
     m_result.types.append(m_storage.typeOf(id));
@@ -67,7 +67,7 @@ void MxnetConverter::visitVariable(NodeId id)
 }
 
 /// M-fp32 and M-conditional. A variable counts as float32 as it is, unless it is known to be another float.
-void MxnetConverter::readFp32(NodeId id, bool conditional)
+void NodeForNodeConverter::readFp32(NodeId id, bool conditional)
 {
     m_inputs.clear();
     const auto inputs = m_source.inputs(id);
@@ -85,7 +85,7 @@ void MxnetConverter::readFp32(NodeId id, bool conditional)
 }
 
 /// A reader takes a parameter as it is stored, wanting that type; false when it is stored in another one.
-bool MxnetConverter::readStored(NodeId variable, DType wanted)
+bool NodeForNodeConverter::readStored(NodeId variable, DType wanted)
 {
     bool served = wanted == m_storage.typeOf(variable);
     if (wanted == m_target) {
@@ -99,7 +99,7 @@ bool MxnetConverter::readStored(NodeId variable, DType wanted)
 }
 
 /// The tensor on that side, cast if need be.
-Entry MxnetConverter::as(const Entry &entry, Side side, rewrite::Reader reader)
+Entry NodeForNodeConverter::as(const Entry &entry, Side side, rewrite::Reader reader)
 {
     if (isParameter(entry) && !m_casts.isNative(entry, side))
         m_storage.readThroughCast(entry.node, m_casts.typeOf(side));
@@ -107,7 +107,7 @@ Entry MxnetConverter::as(const Entry &entry, Side side, rewrite::Reader reader)
 }
 
 /// M-target.
-Result<void> MxnetConverter::visitTarget(NodeId id)
+Result<void> NodeForNodeConverter::visitTarget(NodeId id)
 {
     const graph::NodeDef &node = m_source.node(id);
     TypeOutcome believed = believe(id, m_target);
@@ -144,7 +144,7 @@ Result<void> MxnetConverter::visitTarget(NodeId id)
 }
 
 /// M-widest.
-Result<void> MxnetConverter::visitWidest(NodeId id)
+Result<void> NodeForNodeConverter::visitWidest(NodeId id)
 {
     const graph::NodeDef &node = m_source.node(id);
     if (m_source.inputs(id).empty() || (opOf(id) != nullptr && opOf(id)->hasMutableInputs()))
@@ -156,7 +156,7 @@ Result<void> MxnetConverter::visitWidest(NodeId id)
     return {};
 }
 
-void MxnetConverter::readWidest(NodeId id)
+void NodeForNodeConverter::readWidest(NodeId id)
 {
     const auto inputs = m_source.inputs(id);
     const auto known = [this](const Entry &entry) {
@@ -189,7 +189,7 @@ void MxnetConverter::readWidest(NodeId id)
     placeAll(id, side);
 }
 
-void MxnetConverter::readAll(NodeId id, Side side)
+void NodeForNodeConverter::readAll(NodeId id, Side side)
 {
     m_inputs.clear();
     const auto inputs = m_source.inputs(id);
@@ -197,7 +197,7 @@ void MxnetConverter::readAll(NodeId id, Side side)
         m_inputs.push_back(as(inputs[i], side, {id, i}));
 }
 
-void MxnetConverter::readRaw(NodeId id)
+void NodeForNodeConverter::readRaw(NodeId id)
 {
     m_inputs.clear();
     for (const Entry &entry : m_source.inputs(id))
@@ -205,7 +205,7 @@ void MxnetConverter::readRaw(NodeId id)
 }
 
 /// The node's type rule on the types of `m_inputs`, into m_in and m_out.
-TypeOutcome MxnetConverter::evaluate(NodeId id)
+TypeOutcome NodeForNodeConverter::evaluate(NodeId id)
 {
     m_in.clear();
     for (const Entry &entry : m_inputs)
@@ -225,7 +225,7 @@ TypeOutcome MxnetConverter::evaluate(NodeId id)
 }
 
 /// The node's type rule with the first input's type alone, as MXNet's pass asks it, into m_in and m_out.
-TypeOutcome MxnetConverter::believe(NodeId id, DType first)
+TypeOutcome NodeForNodeConverter::believe(NodeId id, DType first)
 {
     m_in.assign(m_source.inputs(id).size(), DType::Unknown);
     if (!m_in.empty())
@@ -240,7 +240,7 @@ TypeOutcome MxnetConverter::believe(NodeId id, DType first)
 }
 
 /// Adds the node reading `m_inputs`, for which evaluate() gave `outcome`.
-void MxnetConverter::commit(NodeId id, TypeOutcome outcome)
+void NodeForNodeConverter::commit(NodeId id, TypeOutcome outcome)
 {
     if (outcome == TypeOutcome::Refused) {
         m_wellTyped = false;
@@ -264,7 +264,7 @@ void MxnetConverter::commit(NodeId id, TypeOutcome outcome)
     }
 }
 
-void MxnetConverter::placeOutputs(NodeId id, std::span<const DType> types)
+void NodeForNodeConverter::placeOutputs(NodeId id, std::span<const DType> types)
 {
     const std::size_t slots = std::min<std::size_t>(types.size(), m_rules.referencedOutputs(id));
     for (std::uint32_t k = 0; k < slots; ++k) {
@@ -275,13 +275,13 @@ void MxnetConverter::placeOutputs(NodeId id, std::span<const DType> types)
     }
 }
 
-void MxnetConverter::placeAll(NodeId id, Side side)
+void NodeForNodeConverter::placeAll(NodeId id, Side side)
 {
     for (std::uint32_t k = 0; k < m_rules.referencedOutputs(id); ++k)
         m_casts.setNative({id, k, 0}, side);
 }
 
-void MxnetConverter::addHeads()
+void NodeForNodeConverter::addHeads()
 {
     std::vector<Entry> heads;
     for (std::uint32_t k = 0; k < m_source.heads().size(); ++k)
@@ -289,14 +289,15 @@ void MxnetConverter::addHeads()
     m_result.graph.setHeads(std::move(heads));
 }
 
-Result<rewrite::Conversion> convertMxnet(const graph::Graph &source, const policy::Assignment &assignment,
-                                         std::span<const infer::Variable> variables,
-                                         const MxnetSettings &settings, const Progress &progress)
+Result<rewrite::Conversion> convertNodeForNode(const graph::Graph &source,
+                                               const policy::Assignment &assignment,
+                                               std::span<const infer::Variable> variables,
+                                               const NodeForNodeSettings &settings, const Progress &progress)
 {
     const std::vector<NodeId> order = graph::postOrder(source);
     ParameterStorage storage(variables, settings.target, settings.castParams);
     while (true) {
-        MxnetConverter converter(source, assignment, storage, settings.target);
+        NodeForNodeConverter converter(source, assignment, storage, settings.target);
         HALFTONE_TRY(rewrite::Conversion conversion, converter.run(order, progress));
         if (storage.restart())
             continue;

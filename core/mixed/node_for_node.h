@@ -10,7 +10,7 @@
 
 namespace halftone::mixed {
 
-struct MxnetSettings
+struct NodeForNodeSettings
 {
     tensor::DType target = tensor::DType::F16; ///< F16 or BF16
     /// Store parameters in the target type where all their readers want that (cast_optional_params).
@@ -30,8 +30,10 @@ struct MxnetSettings
 ///        reader wants float32 (D-silent-param-cast, D-shared-param); integer data stay uncast (D-int-inputs)
 /// fails  BadInput for a target operator whose type rule refuses the target type, a widest operator without inputs or
 ///        with mutable ones, and a type contradiction (of a source that is ill-typed itself); Cancelled
-Result<rewrite::Conversion> convertMxnet(const graph::Graph &source, const policy::Assignment &assignment,
-                                         std::span<const infer::Variable> variables,
-                                         const MxnetSettings &settings, const Progress &progress = {});
+Result<rewrite::Conversion> convertNodeForNode(const graph::Graph &source,
+                                               const policy::Assignment &assignment,
+                                               std::span<const infer::Variable> variables,
+                                               const NodeForNodeSettings &settings,
+                                               const Progress &progress = {});
 
 } // namespace halftone::mixed
