@@ -1,7 +1,7 @@
 #include "core/layout/dot_layout.h"
 
 #include "core/base/text.h"
-#include "core/layout/child_process.h"
+#include "core/layout/limited_child.h"
 
 #include <algorithm>
 #include <array>

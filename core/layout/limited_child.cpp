@@ -1,72 +1,21 @@
-#include "core/layout/child_process.h"
+#include "core/layout/limited_child.h"
 
+#include "core/base/child_process.h"
 #include "core/base/file_descriptor.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <ctime>
-
-extern char **environ;
 
 namespace halftone::layout {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// A started program; killed and waited for at the end of its life here.
-class Child
-{
-public:
-    explicit Child(pid_t pid)
-        : m_pid(pid)
-    {
-    }
-    Child(const Child &) = delete;
-    Child &operator=(const Child &) = delete;
-    ~Child()
-    {
-        if (m_pid > 0)
-            end();
-    }
-
-    void kill() const { ::kill(m_pid, SIGKILL); }
-    /// Processor time that it has used; 0 where the system does not tell.
-    std::chrono::milliseconds computed() const
-    {
-        clockid_t clock{};
-        timespec used{};
-        if (::clock_getcpuclockid(m_pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
-            return {};
-        return std::chrono::duration_cast<std::chrono::milliseconds>(
-            std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
-    }
-    /// Its exit code; waits for its end.
-    int wait()
-    {
-        int status = 0;
-        while (::waitpid(m_pid, &status, 0) < 0 && errno == EINTR) { }
-        m_pid = -1;
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    }
-
-private:
-    void end()
-    {
-        kill();
-        wait();
-    }
-
-    pid_t m_pid;
-};
 
 /// The two ends of a two-way channel. A socket, not a pipe: writing to a program that has ended is then an error here and
 /// no signal.
@@ -85,36 +34,6 @@ struct Channel
         return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
     }
 };
-
-/// 0, or the errno why the program did not start.
-int spawn(const std::vector<std::string> &command, const Channel &channel, pid_t &pid)
-{
-    std::vector<char *> arguments;
-    for (const std::string &argument : command)
-        arguments.push_back(const_cast<char *>(argument.c_str()));
-    arguments.push_back(nullptr);
-
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawn_file_actions_adddup2(&actions, channel.theirs.number(), STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, channel.theirs.number(), STDOUT_FILENO);
-    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    sigset_t none; // signals that this program blocks and handles in a thread are the child's again
-    sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    sigset_t ignored; // by this program
-    sigemptyset(&ignored);
-    sigaddset(&ignored, SIGPIPE);
-    ::posix_spawnattr_setsigdefault(&attributes, &ignored);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const int failure
-        = ::posix_spawnp(&pid, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-    return failure;
-}
 
 /// Readable once a stop is requested, so that poll() wakes up.
 class StopSignal
@@ -147,7 +66,7 @@ bool wouldBlock()
 class Watch
 {
 public:
-    Watch(const Child &child, const ChildLimits &limits)
+    Watch(const ChildProcess &child, const ChildLimits &limits)
         : m_child(child)
         , m_limits(limits)
         , m_deadline(Clock::now() + limits.waiting)
@@ -175,7 +94,7 @@ public:
     }
 
 private:
-    const Child &m_child;
+    const ChildProcess &m_child;
     const ChildLimits &m_limits;
     Clock::time_point m_deadline;
 };
@@ -188,10 +107,8 @@ Result<ChildOutcome> runChild(const std::vector<std::string> &command, std::stri
     Channel channel;
     if (!channel.open())
         return unsupported(command.front(), std::strerror(errno), "a pipe to the program");
-    pid_t pid = -1;
-    if (const int failure = spawn(command, channel, pid); failure != 0)
-        return unsupported(command.front(), std::strerror(failure), "a program that can be started");
-    Child child(pid);
+    HALFTONE_TRY(ChildProcess child,
+                 ChildProcess::start(command, {channel.theirs.number(), channel.theirs.number()}));
     channel.theirs.close();
     const StopSignal stopped(stop);
     const Watch watch(child, limits);
