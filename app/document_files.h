@@ -73,7 +73,7 @@ private:
     void show(Loaded loaded);
     session::SessionFile state() const;
     void putHashes(session::SessionFile &file) const;
-    void keepLost(const std::vector<std::string> &lost);
+    void holdMemory(const std::vector<std::string> &lost);
     void beginJournal(const session::SessionFile &state);
     void endJournal();
     void endRecovered();

@@ -128,7 +128,7 @@ void LiveJobs::cancel()
     m_state.isStopped = true;
     m_running = session::Job::None;
     setBusy(false);
-    putOffLatency(tr("Stopped. Run \u203a Compute Again (Shift+F5) measures the layer times."));
+    deferLatency(tr("Stopped. Run \u203a Compute Again (Shift+F5) measures the layer times."));
 }
 
 void LiveJobs::loseSource()
@@ -139,7 +139,7 @@ void LiveJobs::loseSource()
     forgetComputed();
     m_state.measured = 0;
     m_controller->setFigures({});
-    putOffLatency(whyNoLatency());
+    deferLatency(whyNoLatency());
 }
 
 QString LiveJobs::whyNoLatency() const
@@ -159,10 +159,10 @@ QString LiveJobs::whyNoLatency() const
     return {};
 }
 
-void LiveJobs::putOffLatency(const QString &why)
+void LiveJobs::deferLatency(const QString &why)
 {
     if (std::exchange(m_whyNoLatency, why) != why)
-        Q_EMIT latencyPutOff(why);
+        Q_EMIT latencyDeferred(why);
 }
 
 void LiveJobs::resume()
@@ -182,7 +182,7 @@ void LiveJobs::runAgain()
 void LiveJobs::restart()
 {
     m_state.isStopped = false;
-    putOffLatency({});
+    deferLatency({});
     m_job.cancel();
     next();
 }
@@ -204,7 +204,7 @@ session::JobState LiveJobs::state() const
 void LiveJobs::next()
 {
     if (const QString why = whyNoLatency(); !why.isEmpty())
-        putOffLatency(why);
+        deferLatency(why);
     const session::JobState now = state();
     if (now.revision != 0)
         showAwaited();
@@ -293,7 +293,7 @@ void LiveJobs::fail(const Error &error)
     if (error.code == Errc::Cancelled)
         return;
     const QString what = widgets::plain(error.message());
-    putOffLatency(tr("No layer times: %1").arg(what));
+    deferLatency(tr("No layer times: %1").arg(what));
     if (error.field == Field::Memory)
         Q_EMIT lacksMemory(what);
     else
@@ -399,8 +399,8 @@ void LiveJobs::measure()
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
             if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // they give the shapes
                 m_state.measured = revision;
-                putOffLatency(tr("No layer times yet: %1. Attach data (Ctrl+D) to provide the input shapes.")
-                                  .arg(widgets::plain(outcome.error().message())));
+                deferLatency(tr("No layer times yet: %1. Attach data (Ctrl+D) to provide the input shapes.")
+                                 .arg(widgets::plain(outcome.error().message())));
                 Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
                 return next();
             }

@@ -100,7 +100,7 @@ Q_SIGNALS:
     void dataChanged();
     void latencyWantedChanged(bool wanted);
     /// Why no latency is to be expected, a sentence; empty: it is on its way, or not wanted.
-    void latencyPutOff(const QString &why);
+    void latencyDeferred(const QString &why);
     void failed(const QString &what);
     /// The memory that settings() allow does not do.
     void lacksMemory(const QString &what);
@@ -140,7 +140,7 @@ private:
     template <class Work, class Deliver>
     void startInTurn(Work work, Deliver deliver);
     void fail(const Error &error);
-    void putOffLatency(const QString &why);
+    void deferLatency(const QString &why);
     QString whyNoLatency() const; ///< whatever is computed; empty: there may be some
 
     widgets::DocumentController *m_controller;

@@ -56,7 +56,7 @@ public:
     void open(const QString &path, const QString &params = {});
     void openSample(const std::optional<Sample> &sample = guidedSample());
     /// Reports that a side task failed; the open document is kept.
-    void tellFailure(const QString &what);
+    void showError(const QString &what);
     /// Applies a policy file to the document that is open or opening.
     void applyPolicyWhenOpen(const QString &path);
     /// Likewise attaches data, instead of those of the session.
@@ -123,7 +123,7 @@ private:
     void saveAs();
     void closeDocument();
     void reload();
-    bool maySetAside(); ///< asks whether to save or discard unsaved edits
+    bool mayDiscardEdits(); ///< asks whether to save or discard unsaved edits
     bool saveTo(const QString &path);
     bool mayReplace(const QString &path); ///< asks if another program has saved the file meanwhile
     void showSource(); ///< shows changes of the model file
@@ -139,7 +139,7 @@ private:
     void startTuning();
     widgets::ListPayload chosenNodes();
     void addMoves(QMenu *menu);
-    void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
+    void showDataError(const QString &what); ///< as showError(), until there are other data
     void stopJobs();
     void dismiss();
     void computeAgain();

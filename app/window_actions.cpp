@@ -146,11 +146,11 @@ bool MainWindow::mayReplace(const QString &path)
 
 void MainWindow::closeDocument()
 {
-    if (maySetAside())
+    if (mayDiscardEdits())
         m_files->close();
 }
 
-bool MainWindow::maySetAside()
+bool MainWindow::mayDiscardEdits()
 {
     if (!m_files->isModified())
         return true;
@@ -179,7 +179,7 @@ void MainWindow::applyPolicyWhenOpen(const QString &path)
     }
     auto policy = widgets::readPolicyFile(path);
     if (!policy.ok()) {
-        tellFailure(plain(policy.error().message()));
+        showError(plain(policy.error().message()));
         return;
     }
     m_controller.apply(
@@ -235,8 +235,8 @@ void MainWindow::showPreprocessing()
 {
     const std::optional<walks::ExampleOptions> attached = m_jobs->data();
     if (!attached || !widgets::isFolder(widgets::pathText(attached->inputs))) {
-        tellFailure(tr("Preprocessing applies to pictures. Attach a folder of pictures first "
-                       "(Model \u203a Attach Data)."));
+        showError(tr("Preprocessing applies to pictures. Attach a folder of pictures first "
+                     "(Model \u203a Attach Data)."));
         return;
     }
     PreprocessDialog dialog(m_controller.snapshot()->source, *attached, m_preferences.jobs, this);
@@ -275,7 +275,7 @@ void MainWindow::drawInputs()
         return;
     const auto file = drawInputsFor(*m_controller.snapshot()->source);
     if (!file.ok()) {
-        tellFailureOfData(tr("Could not draw random inputs: %1").arg(plain(file.error().message())));
+        showDataError(tr("Could not draw random inputs: %1").arg(plain(file.error().message())));
         return;
     }
     walks::ExampleOptions examples;
@@ -332,7 +332,7 @@ void MainWindow::startTuning()
 {
     showView(QStringLiteral("tune"));
     if (!m_tune->whyNot().isEmpty())
-        tellFailure(m_tune->whyNot());
+        showError(m_tune->whyNot());
     else if (!m_tune->isRunning())
         Q_EMIT m_tune->startWanted();
 }
@@ -340,7 +340,7 @@ void MainWindow::startTuning()
 void MainWindow::compareBackends()
 {
     if (const QString why = m_backends->whyNot(); !why.isEmpty()) {
-        tellFailureOfData(why);
+        showDataError(why);
         return;
     }
     const std::vector<backends::BackendInfo> others = m_backends->others();

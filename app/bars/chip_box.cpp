@@ -1,7 +1,7 @@
 #include "app/bars/chip_box.h"
 
 #include "core/hardware/catalogue.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "widgets/common/formatters.h"
 
 #include <QAbstractItemView>

@@ -41,7 +41,7 @@ Result<void> takeOptions(CalibrateOptions &options)
     options.calibration.settings.asBatches = options.grid == "first-batch";
     HALFTONE_TRY(options.calibration.settings.memoryLimit, memoryOf(options.memory));
     HALFTONE_CHECK(options.shard.take(options.out));
-    options.calibration.settings.part = options.shard.part;
+    options.calibration.settings.shard = options.shard.first;
     if (options.shard.isGiven() && options.calibration.settings.asBatches)
         return badCall("--shard",
                        "cannot be combined with --grid first-batch: its bins depend on the batches",
@@ -148,15 +148,15 @@ Result<void> writeCalibrationShards(const CalibrateOptions &options, const sessi
     HALFTONE_TRY(shards::StatisticsOrigin origin,
                  originOf(source.model, source.modelPath, settings.examples, settingsOf(options)));
     walks::ParameterCollectors known;
-    return options.shard.forEach([&](const walks::Part &part) -> Result<void> {
-        settings.part = part;
+    return options.shard.forEach([&](const walks::Shard &shard) -> Result<void> {
+        settings.shard = shard;
         HALFTONE_TRY(
             walks::CollectedStatistics statistics,
             walks::collectStatistics(source.model, source.modelPath, settings, progress(stop), &known));
         origin.all = statistics.all;
         const std::size_t examples = statistics.examples;
         return writeShard(
-            {origin, part, examples, shards::CalibrationShard{settings.threshold, std::move(statistics)}},
+            {origin, shard, examples, shards::CalibrationShard{settings.threshold, std::move(statistics)}},
             options.out);
     });
 }
@@ -178,7 +178,7 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
     HALFTONE_TRY(const session::Session session, options.model.open());
     const walks::CalibrateOptions &settings = options.calibration.settings;
     if (options.shard.isCount)
-        return tellMostShards(session.source(), settings.examples, settings.backend, settings.batch,
+        return printMaxShards(session.source(), settings.examples, settings.backend, settings.batch,
                               settings.memoryLimit);
     if (options.shard.isGiven())
         return writeCalibrationShards(options, session, stop);

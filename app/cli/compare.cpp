@@ -56,7 +56,7 @@ Result<void> takeOptions(CompareOptions &options)
         compare.settings.threshold = options.threshold;
     compare.eachAlone = true;
     HALFTONE_CHECK(options.shard.take(options.out));
-    compare.part = options.shard.part;
+    compare.shard = options.shard.first;
     if (!options.shard.isGiven() && !options.out.empty())
         return badCall("--out", "needs --shard", "; use --json or --csv for a whole comparison");
     return {};
@@ -247,7 +247,7 @@ Result<shards::StatisticsOrigin> comparisonOrigin(const CompareOptions &options,
 }
 
 Result<void> writeComparisonShard(const CompareOptions &options, const shards::StatisticsOrigin &origin,
-                                  const walks::Part &part, const walks::CompareOutcome &compared)
+                                  const walks::Shard &which, const walks::CompareOutcome &compared)
 {
     shards::ComparisonShard shard{
         *compared.parts, {}, compared.outputs, options.compare.settings.threshold, compared.seconds};
@@ -255,7 +255,7 @@ Result<void> writeComparisonShard(const CompareOptions &options, const shards::S
         const graph::NodeDef &node = compared.models.reference.graph.node(layer.node);
         shard.names.push_back({layer.node, node.name, node.op});
     }
-    return writeShard({origin, part, compared.examples, std::move(shard)}, options.out);
+    return writeShard({origin, which, compared.examples, std::move(shard)}, options.out);
 }
 
 Result<void> writeComparisonShards(const CompareOptions &options, const session::Session &session,
@@ -263,8 +263,8 @@ Result<void> writeComparisonShards(const CompareOptions &options, const session:
 {
     std::optional<shards::StatisticsOrigin> origin; // of all parts
     walks::CompareOptions compare = options.compare;
-    return options.shard.forEach([&](const walks::Part &part) -> Result<void> {
-        compare.part = part;
+    return options.shard.forEach([&](const walks::Shard &shard) -> Result<void> {
+        compare.shard = shard;
         HALFTONE_TRY(const walks::CompareOutcome compared, comparing(compare));
         if (!compared.parts)
             return badCall("--shard", "the examples depend on each other and cannot be split",
@@ -272,7 +272,7 @@ Result<void> writeComparisonShards(const CompareOptions &options, const session:
         if (!origin) {
             HALFTONE_TRY(origin, comparisonOrigin(options, session, compared));
         }
-        return writeComparisonShard(options, *origin, part, compared);
+        return writeComparisonShard(options, *origin, shard, compared);
     });
 }
 
@@ -298,7 +298,7 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                        .check());
     HALFTONE_TRY(session::Session session, options.model.open());
     if (options.shard.isCount)
-        return tellMostShards(session.source(), options.compare.examples, options.compare.backend,
+        return printMaxShards(session.source(), options.compare.examples, options.compare.backend,
                               options.compare.batch, options.compare.settings.memoryLimit);
     HALFTONE_TRY(const Comparing comparing, comparingOf(options, session, stop));
     if (options.shard.isGiven())

@@ -178,7 +178,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
                      .writes("--report", options.report)
                      .claim(options.out, options.model.model));
     if (options.hasExternalData)
-        output.putValuesApart();
+        output.separateValues();
     HALFTONE_TRY(session::Session session, options.model.open());
     if (options.policy.isEmpty() && isCopied(session.source().model.graph, output))
         return writeAsRead(session, output, options);
@@ -231,7 +231,7 @@ std::string valuesApartHelp()
 {
     std::string titles, files;
     for (const io::ModelFormat *const format : io::formats()) {
-        if (!format->mayKeepValuesApart)
+        if (!format->mayHaveSeparateValues)
             continue;
         titles.append(titles.empty() ? "" : ", ").append(format->title);
         files.append(files.empty() ? "" : " or ").append(format->outputNames("P").values);

@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/description_json.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/machines/measure_machine.h"
 
 #include <array>
@@ -141,7 +141,7 @@ Result<void> measure(const HardwareOptions &options, const std::stop_token &stop
         return badCall("--measure", "only the hardware of this machine can be measured",
                        "; use this or this-gpu");
     HALFTONE_CHECK(machines::findChip(options.name)); // says what is not there
-    return machines::measureAnew(options.name, progress(stop));
+    return machines::remeasure(options.name, progress(stop));
 }
 
 Result<void> hardwareCommand(const HardwareOptions &options, const std::stop_token &stop)

@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     endWithStarter();
     keepFreedMemory();
     keepStreamsApart();
-    keepReserve();
+    reserveMemory();
     MappedFile::surviveCuts();
     std::signal(SIGPIPE, SIG_IGN); // an output that nobody reads any more is an error like others
     std::signal(SIGXFSZ, SIG_IGN); // and so is a limit on the size of files

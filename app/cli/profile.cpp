@@ -12,7 +12,7 @@
 #include "core/latency/latency.h"
 #include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/report/figures_object.h"
 #include "core/report/json_values.h"
 #include "core/report/roofline.h"

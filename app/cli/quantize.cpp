@@ -6,7 +6,7 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/restrict_to_hardware.h"
 #include "core/quantize/pairs.h"

@@ -14,7 +14,7 @@ namespace halftone::cli {
 struct ShardOptions
 {
     std::string text; ///< "k/n", or "-/n": standard input names those; empty: no shard
-    walks::Part part; ///< of "-/n" the first one
+    walks::Shard first; ///< of "-/n" the first one
     bool isCount = false; ///< how many there can be, and nothing else
 
     void addTo(Command &command);
@@ -22,16 +22,16 @@ struct ShardOptions
     bool isGiven() const { return !text.empty(); }
     /// Reads `text`. fails: BadCall for what is no shard; for one without a file to write
     Result<void> take(const std::string &out);
-    /// Writes `part`, or, of "-/n", those that standard input names, a line each with its number, until it ends. What is told of one is
+    /// Writes `first`, or, of "-/n", those that standard input names, a line each with its number, until it ends. What is told of one is
     /// on standard output before the next one is asked for. fails: as `write`; BadInput for a line that is no number of a shard
-    Result<void> forEach(const std::function<Result<void>(const walks::Part &)> &write) const;
+    Result<void> forEach(const std::function<Result<void>(const walks::Shard &)> &write) const;
 
 private:
     bool m_areAsked = false;
 };
 
-/// --count-shards: tells how many parts of the examples there can be. fails: as walks::mostParts()
-Result<void> tellMostShards(const io::LoadedModel &source, const walks::ExampleOptions &data,
+/// --count-shards: tells how many shards there can be. fails: as walks::maxShards()
+Result<void> printMaxShards(const io::LoadedModel &source, const walks::ExampleOptions &data,
                             const std::string &backend, std::size_t batch, std::size_t memory);
 
 /// fails: what reading the data refuses

@@ -315,8 +315,8 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
                                     options.shard.isGiven() ? std::string() : options.state);
     if (options.shard.isGiven()) {
         HALFTONE_TRY(const shards::StatisticsOrigin origin, tune::originOf(task));
-        return options.shard.forEach([&](const walks::Part &part) {
-            return writeSearchShard(recording, origin, part, options.out, progress(stop));
+        return options.shard.forEach([&](const walks::Shard &shard) {
+            return writeSearchShard(recording, origin, shard, options.out, progress(stop));
         });
     }
     if (options.areGroupsOnly)

@@ -126,7 +126,7 @@ AttachDialog::AttachDialog(const std::optional<walks::ExampleOptions> &now, std:
     connect(&m_typing, &QTimer::timeout, this, &AttachDialog::takeInputs);
     connect(m_inputs, &QLineEdit::textEdited, &m_typing, qOverload<>(&QTimer::start));
     connect(m_inputs, &QLineEdit::textChanged, this, [this] {
-        showWhetherThere();
+        showAvailability();
         if (!m_typing.isActive())
             takeInputs();
     });
@@ -210,7 +210,7 @@ void AttachDialog::suggestExamples()
     m_examples->setValue(QFileInfo(m_inputs->text()).isDir() ? static_cast<int>(m_pictures) : 0);
 }
 
-void AttachDialog::showWhetherThere()
+void AttachDialog::showAvailability()
 {
     m_buttons->button(QDialogButtonBox::Ok)->setEnabled(QFileInfo::exists(m_inputs->text()));
 }
@@ -225,7 +225,7 @@ void AttachDialog::takeInputs()
 
 void AttachDialog::inputsChanged()
 {
-    showWhetherThere();
+    showAvailability();
     const QFileInfo inputs(m_inputs->text());
     m_preprocess->setEnabled(inputs.isDir());
     m_rulesNote->setVisible(needsRules());

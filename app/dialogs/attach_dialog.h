@@ -44,7 +44,7 @@ private:
     QVBoxLayout *beginContent();
     void fit();
     void suggestExamples();
-    void showWhetherThere();
+    void showAvailability();
     void takeInputs(); ///< as far as they have been typed
     void inputsChanged();
     void findLabels();

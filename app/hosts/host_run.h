@@ -94,14 +94,14 @@ struct HostProgress
     std::string host;
     std::size_t ranks = 0;
     std::size_t done = 0; ///< shards
-    std::vector<std::size_t> tasks; ///< shards that are being computed, from 1
+    std::vector<std::size_t> shards; ///< that are being computed, from 1
 };
 
 /// What halftone-mpi says of itself in its journal.
 struct RunProgress
 {
     std::string phase;
-    std::size_t tasks = 0;
+    std::size_t shards = 0;
     std::size_t done = 0;
     std::size_t before = 0; ///< of them in earlier runs
     double seconds = 0;

@@ -122,7 +122,7 @@ std::uint64_t lastRefusal() noexcept
     return s_refused;
 }
 
-void keepReserve()
+void reserveMemory()
 {
     void *const reserve = std::malloc(kReserve);
     std::free(s_reserve.exchange(reserve));

@@ -7,7 +7,7 @@
 
 namespace halftone {
 
-void stepBehind([[maybe_unused]] int steps)
+void lowerPriority([[maybe_unused]] int steps)
 {
 #ifdef __linux__
     const auto thread = static_cast<id_t>(gettid());

@@ -5,8 +5,8 @@
 
 namespace halftone::compare {
 
-Result<void> letFloat16Stand(ComparedModels &models, tensor::DType format, bool clamps,
-                             const Progress &progress)
+Result<void> replaceFloat16(ComparedModels &models, tensor::DType format, bool clamps,
+                            const Progress &progress)
 {
     using tensor::DType;
     models.float16As = format;

@@ -33,8 +33,8 @@ struct ComparedModels
 
 /// Lets float16 stand for `format` in the other model: its parameters are rounded to that from the reference's.
 /// clamps  finite values beyond the range become its ends. fails: Cancelled
-Result<void> letFloat16Stand(ComparedModels &models, tensor::DType format, bool clamps,
-                             const Progress &progress = {});
+Result<void> replaceFloat16(ComparedModels &models, tensor::DType format, bool clamps,
+                            const Progress &progress = {});
 
 /// `source` against what a conversion made of it: nodes are matched by the conversion's own map, merged ones to those that
 /// stand for them.

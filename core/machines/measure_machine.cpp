@@ -9,7 +9,7 @@
 #include "core/latency/latency.h"
 #include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/mixed/convert_model.h"
 
 #include <array>
@@ -233,7 +233,7 @@ bool isWorthwhile(Unit unit, DType type, const backends::BackendInfo &backend)
 
 Result<hardware::Measurement> measureMachine(std::string_view chip, const Progress &progress)
 {
-    const std::string backend = backendAtHand(chip);
+    const std::string backend = availableBackend(chip);
     if (backend.empty())
         return unsupported(Field::Hardware, std::string(chip) + " is not available on this machine");
     HALFTONE_TRY(const dialect::Dialect *const dialect, probeDialect());
@@ -265,7 +265,7 @@ bool isMeasured(std::string_view chip)
     return hardware::keptMeasurement(hardware::machineOf(chip)).has_value();
 }
 
-Result<void> measureAnew(std::string_view chip, const Progress &progress)
+Result<void> remeasure(std::string_view chip, const Progress &progress)
 {
     HALFTONE_TRY(const hardware::Measurement found, measureMachine(chip, progress));
     HALFTONE_TRY(const auto description, findChip(chip));
@@ -275,9 +275,9 @@ Result<void> measureAnew(std::string_view chip, const Progress &progress)
 
 Result<void> ensureMeasured(std::string_view chip, const Progress &progress)
 {
-    if (backendAtHand(chip).empty() || isMeasured(chip))
+    if (availableBackend(chip).empty() || isMeasured(chip))
         return {};
-    auto measured = measureAnew(chip, progress);
+    auto measured = remeasure(chip, progress);
     if (!measured.ok() && measured.error().code == Errc::Unsupported)
         return {}; // a build without plans has nothing to measure by
     return measured;

@@ -16,7 +16,7 @@ namespace halftone::machines {
 Result<hardware::Measurement> measureMachine(std::string_view chip, const Progress &progress = {});
 
 /// The same, and keeps it (hardware::keepMeasurement()). fails: as measureMachine()
-Result<void> measureAnew(std::string_view chip, const Progress &progress = {});
+Result<void> remeasure(std::string_view chip, const Progress &progress = {});
 
 /// Is a measurement kept? False for a chip that is not at hand, and for a GPU that nobody looked for (lookForGpu()).
 bool isMeasured(std::string_view chip);

@@ -139,7 +139,7 @@ Result<compare::ComparedModels> comparedPair(const graph::Model &source,
     compare::ComparedModels models = compare::convertedPair(source, converted.model, converted.conversion);
     const policy::Policy &policy = converted.policy;
     if (policy.analysedFormat)
-        HALFTONE_CHECK(compare::letFloat16Stand(
+        HALFTONE_CHECK(compare::replaceFloat16(
             models, *policy.analysedFormat,
             policy.clamp.value_or(dialect::of(source.graph).clampsParameters()), progress));
     return models;

@@ -8,7 +8,7 @@
 #include "core/latency/model_inputs.h"
 #include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/report/roofline.h"
 
 #include <algorithm>

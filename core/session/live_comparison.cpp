@@ -107,9 +107,9 @@ struct LiveComparison::Kept
     Result<void> chooseBatches()
     {
         if (options.eachAlone) {
-            HALFTONE_TRY(
-                batches,
-                walks::batchesApart(source->model, *examples, options.backend, options.batch, options.part));
+            HALFTONE_TRY(batches,
+                         walks::separateBatches(source->model, *examples, options.backend, options.batch,
+                                                options.shard));
         }
         if (!options.eachAlone || batches.size == 0) {
             HALFTONE_TRY(batches, walks::batchesOf(source->model, *examples, options.backend, options.batch));

@@ -8,9 +8,9 @@
 namespace halftone::shards {
 namespace {
 
-std::string nameOf(const walks::Part &part)
+std::string nameOf(const walks::Shard &shard)
 {
-    return std::to_string(part.index + 1) + '/' + std::to_string(part.of);
+    return std::to_string(shard.index + 1) + '/' + std::to_string(shard.of);
 }
 
 std::string_view kindOf(const StatisticsShard &shard)
@@ -40,8 +40,9 @@ Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &othe
     if (a.cpu != b.cpu)
         return differs("a different kind of CPU (" + printable(b.cpu) + ") than the first file's ("
                        + printable(a.cpu) + "), whose results differ in the last bits");
-    if (first.part.of != other.part.of)
-        return differs("shard " + nameOf(other.part) + ", but the first file is shard " + nameOf(first.part));
+    if (first.which.of != other.which.of)
+        return differs("shard " + nameOf(other.which) + ", but the first file is shard "
+                       + nameOf(first.which));
     return {};
 }
 
@@ -113,10 +114,10 @@ Result<void> ShardSum::addShard(StatisticsShard shard, const std::string &path)
 {
     if (m_sum)
         HALFTONE_CHECK(checkSame(*m_sum, shard));
-    m_seen.resize(shard.part.of);
-    std::string &seen = m_seen[shard.part.index];
+    m_seen.resize(shard.which.of);
+    std::string &seen = m_seen[shard.which.index];
     if (!seen.empty())
-        return badInput("shard " + nameOf(shard.part), "is given twice, first in " + printable(seen),
+        return badInput("shard " + nameOf(shard.which), "is given twice, first in " + printable(seen),
                         "each shard once");
     seen = path;
     if (m_sum)
@@ -132,7 +133,7 @@ Result<StatisticsShard> ShardSum::take()
     if (std::ranges::any_of(m_seen, [](const std::string &path) { return path.empty(); }))
         return missing(m_seen);
     StatisticsShard sum = *std::move(m_sum);
-    sum.part = {};
+    sum.which = {};
     if (auto *const calibration = std::get_if<CalibrationShard>(&sum.content)) {
         calibration->statistics.examples = sum.examples;
         calibration->statistics.all = sum.origin.all;

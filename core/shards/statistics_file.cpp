@@ -312,13 +312,13 @@ StatisticsOrigin readOrigin(StatisticsReader &from)
     return origin;
 }
 
-walks::Part readPart(StatisticsReader &from)
+walks::Shard readShard(StatisticsReader &from)
 {
     const auto index = from.number<std::uint32_t>("a shard");
     const auto of = from.number<std::uint32_t>("a number of shards");
     if (of == 0 || of > kMostParts || index >= of)
         from.fail("shard " + std::to_string(index) + " of " + std::to_string(of), "at most 2^20 shards");
-    return from.failed() ? walks::Part{} : walks::Part{index, of};
+    return from.failed() ? walks::Shard{} : walks::Shard{index, of};
 }
 
 /// Magic, version and checksum; gives what lies between.
@@ -351,8 +351,8 @@ std::string statisticsBytes(const StatisticsShard &shard)
         writer.number(c);
     writer.number(kVersion);
     write(shard.origin, writer);
-    writer.number(static_cast<std::uint32_t>(shard.part.index));
-    writer.number(static_cast<std::uint32_t>(shard.part.of));
+    writer.number(static_cast<std::uint32_t>(shard.which.index));
+    writer.number(static_cast<std::uint32_t>(shard.which.of));
     writer.number(static_cast<std::uint64_t>(shard.examples));
     writer.number(static_cast<std::uint8_t>(shard.content.index())); // as Kind counts
     std::visit([&writer](const auto &content) { write(content, writer); }, shard.content);
@@ -367,7 +367,7 @@ Result<StatisticsShard> readStatistics(std::span<const std::byte> bytes)
     StatisticsReader reader(body);
     StatisticsShard shard;
     shard.origin = readOrigin(reader);
-    shard.part = readPart(reader);
+    shard.which = readShard(reader);
     shard.examples = static_cast<std::size_t>(reader.number<std::uint64_t>("a number of examples"));
     switch (readEnum(reader, Kind::Search, "a kind")) {
     case Kind::Calibration:
@@ -377,7 +377,7 @@ Result<StatisticsShard> readStatistics(std::span<const std::byte> bytes)
         shard.content = readComparison(reader);
         break;
     case Kind::Search:
-        shard.content = SearchShard{{{shard.part.index, reader.text("a record")}}};
+        shard.content = SearchShard{{{shard.which.index, reader.text("a record")}}};
         break;
     }
     HALFTONE_CHECK(reader.end());

@@ -3,7 +3,7 @@
 #include "core/base/result.h"
 #include "core/walks/calibrate.h"
 #include "core/walks/compare.h"
-#include "core/walks/part.h"
+#include "core/walks/shard.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +14,10 @@
 #include <variant>
 #include <vector>
 
-/// Statistics of a part of the examples as a file (core/shards/SCALE.md): written by `--shard`, joined by `merge`.
+/// Statistics of a shard of the examples as a file (core/shards/SCALE.md): written by `--shard`, joined by `merge`.
 namespace halftone::shards {
 
-/// What parts have in common that add up.
+/// What shards have in common that add up.
 struct StatisticsOrigin
 {
     std::string model; ///< the file's name, for messages
@@ -51,7 +51,7 @@ struct ComparisonShard
     double seconds = 0;
 };
 
-/// Of a search for layers that must stay wide: what it asked of the model, as tune::writeRecord() gives it, by part.
+/// Of a search for layers that must stay wide: what it asked of the model, as tune::writeRecord() gives it, by shard.
 struct SearchShard
 {
     std::map<std::size_t, std::string> records;
@@ -60,8 +60,8 @@ struct SearchShard
 struct StatisticsShard
 {
     StatisticsOrigin origin;
-    walks::Part part;
-    std::size_t examples = 0; ///< in the part; of a search: candidates
+    walks::Shard which;
+    std::size_t examples = 0; ///< in the shard; of a search: candidates
     std::variant<CalibrationShard, ComparisonShard, SearchShard> content;
 };
 
@@ -78,7 +78,7 @@ public:
     /// fails: BadInput for what readStatistics() refuses, for a shard of another origin, for one that was there before; with the
     /// file's name. The sum is then of no further use
     Result<void> add(const std::string &path);
-    /// The same content as that of one part that is the whole. Takes it away.
+    /// The same content as that of one shard that is the whole. Takes it away.
     /// fails: BadInput for missing shards, each named; BadCall for none at all
     Result<StatisticsShard> take();
 
@@ -86,7 +86,7 @@ private:
     Result<void> addShard(StatisticsShard shard, const std::string &path);
 
     std::optional<StatisticsShard> m_sum;
-    std::vector<std::string> m_seen; ///< by part: the file
+    std::vector<std::string> m_seen; ///< by shard: the file
 };
 
 /// All at once. fails: as ShardSum

@@ -33,12 +33,12 @@ Batches Batches::halved() const
     return ofSize(examples, (size + 1) / 2);
 }
 
-Batches Batches::apart(const Part &part) const
+Batches Batches::apart(const Shard &shard) const
 {
     const std::size_t each = isFilled ? size : 1;
     const std::size_t all = isFilled ? count : examples;
-    const std::size_t from = std::min(part.begin(all) * each, examples);
-    Batches apart = ofSize(std::min(part.end(all) * each, examples) - from, each);
+    const std::size_t from = std::min(shard.begin(all) * each, examples);
+    Batches apart = ofSize(std::min(shard.end(all) * each, examples) - from, each);
     apart.begin = from;
     apart.isFilled = isFilled;
     return apart;

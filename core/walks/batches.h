@@ -3,7 +3,7 @@
 #include "core/base/result.h"
 #include "core/kernels/join.h"
 #include "core/walks/examples.h"
-#include "core/walks/part.h"
+#include "core/walks/shard.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,8 +26,8 @@ struct Batches
     /// `size` at a time, which the model takes and no other number. Needs: examples and size above 0.
     static Batches filled(std::size_t examples, std::size_t size);
 
-    /// One example each, of that part of them all; of batches that are filled up, that part of these. Needs: size above 0.
-    Batches apart(const Part &part) const;
+    /// One example each, of that shard of them all; of batches that are filled up, that shard of these. Needs: size above 0.
+    Batches apart(const Shard &shard) const;
 
     /// The same in halves. Needs: batches of more than one.
     Batches halved() const;

@@ -8,8 +8,8 @@
 #include "core/policy/pattern.h"
 #include "core/tensor/elements.h"
 #include "core/walks/layer_choice.h"
-#include "core/walks/task_pool.h"
 #include "core/walks/walk_examples.h"
+#include "core/walks/work_pool.h"
 
 #include <algorithm>
 #include <array>
@@ -256,7 +256,7 @@ public:
         , m_list(list)
         , m_threshold(options.threshold)
         , m_collectors(list, detailOf(options))
-        , m_pool(threadsFor(options.threads), TaskPool::Priority::Behind)
+        , m_pool(threadsFor(options.threads), WorkPool::Priority::Behind)
     {
     }
 
@@ -315,7 +315,7 @@ private:
     const TensorList &m_list;
     calibration::ThresholdOptions m_threshold;
     Collectors<calibration::Collector> m_collectors;
-    TaskPool m_pool; ///< last: its tasks use the others
+    WorkPool m_pool; ///< last: its tasks use the others
 };
 
 using EachCollectors = Collectors<calibration::MergingCollector>;
@@ -413,7 +413,7 @@ Result<void> takeBest(const graph::Model &model, const std::string &modelPath,
                       const CalibrateOptions &options, std::span<calibration::CalibratedTensor> tensors,
                       const Progress &progress)
 {
-    HALFTONE_CHECK(weighAtOutputs(model, modelPath, options, tensors, progress));
+    HALFTONE_CHECK(compareAtOutputs(model, modelPath, options, tensors, progress));
     if (options.threshold.method != calibration::ThresholdMethod::Mse)
         return {};
     calibration::ThresholdOptions minMax = options.threshold;
@@ -442,7 +442,7 @@ Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::st
         HALFTONE_TRY(outcome, calibrated(statistics, options.threshold, options.threads, progress));
     }
     const std::span<calibration::CalibratedTensor> tensors = outcome.tensors;
-    if (options.weighsOutputs && options.part.isWhole())
+    if (options.weighsOutputs && options.shard.isWhole())
         HALFTONE_CHECK(takeBest(model, modelPath, options, tensors, progress));
     returnFreedMemory(); // what was collected is several times what came of it
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -7,7 +7,7 @@
 #include "core/calibration/merging_collector.h"
 #include "core/graph/model.h"
 #include "core/walks/examples.h"
-#include "core/walks/part.h"
+#include "core/walks/shard.h"
 
 #include <map>
 #include <string>
@@ -31,7 +31,7 @@ struct CalibrateOptions
     /// Like MXNet (Q-histogram): batches one after another, the first of which sets the ranges of the histograms. Results then depend on
     /// `batch` and on the order.
     bool asBatches = false;
-    Part part{}; ///< shard of the examples; not with `asBatches`
+    Shard shard{}; ///< of the examples; not with `asBatches`
     /// Limit for intermediate tensors and packed weights in bytes, not with `asBatches`. If it is small, fewer examples run in parallel
     /// and weights are packed on use.
     std::size_t memoryLimit = std::size_t{1} << 30;

@@ -49,7 +49,7 @@ public:
             between();
             HALFTONE_TRY(const Room room, add(k, progress));
             if (room == Room::TooSmall)
-                return noRoom();
+                return exceedsMemory();
         }
         return {};
     }
@@ -74,7 +74,7 @@ private:
             if (room == Room::Enough)
                 return {};
             if (m_batches.size <= 1 || m_batches.isFilled)
-                return noRoom();
+                return exceedsMemory();
             m_batches = m_batches.halved();
             m_compare.forget();
         }
@@ -105,9 +105,9 @@ private:
         return added.ok() ? added : inFile(std::move(added).error(), labelsFile(m_examples));
     }
 
-    Error noRoom() const
+    Error exceedsMemory() const
     {
-        return walks::noRoom(m_limit, m_batches.size == 0 ? "the inputs" : "one example");
+        return walks::exceedsMemory(m_limit, m_batches.size == 0 ? "the inputs" : "one example");
     }
 
     LayerCompare m_compare;
@@ -141,7 +141,7 @@ std::size_t packedBytes(const graph::Model &model)
     return bytes;
 }
 
-Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t needed)
+Error exceedsMemory(std::size_t memoryLimit, const std::string &what, std::size_t needed)
 {
     std::string found = humanBytes(memoryLimit);
     std::string expected = humanBytes(needed);
@@ -182,8 +182,8 @@ Result<CompareOutcome> compareModels(compare::ComparedModels models, const std::
     }
     if (options.eachAlone && settings.otherBackends.empty()) {
         HALFTONE_TRY(const Batches apart,
-                     batchesApart(models.reference, *source, options.backend, options.batch, options.part,
-                                  options.settings.memoryLimit));
+                     separateBatches(models.reference, *source, options.backend, options.batch, options.shard,
+                                     options.settings.memoryLimit));
         if (apart.size > 0) {
             const auto complete = [&](CompareOutcome &compared) {
                 compared.arithmetic = options.arithmetic;

@@ -9,7 +9,7 @@
 #include "core/tasks/accuracy_count.h"
 #include "core/tasks/task_parts.h"
 #include "core/walks/examples.h"
-#include "core/walks/part.h"
+#include "core/walks/shard.h"
 
 #include <functional>
 #include <optional>
@@ -32,7 +32,7 @@ struct CompareOptions
     /// Computes each example separately, with kernels for one example and one thread, several in parallel: figures do not depend on
     /// `batch`, `threads` or the shard. Arrays that cannot be split are computed as usual.
     bool eachAlone = false;
-    Part part{}; ///< shard of the examples; only if each is computed separately
+    Shard shard{}; ///< of the examples; only if each is computed separately
 };
 
 /// Results of a shard of the examples; shards of the same data can be added.

@@ -136,7 +136,7 @@ private:
     Result<std::size_t> runFirst(std::size_t workers, std::size_t memory, const Progress &progress)
     {
         HALFTONE_CHECK(makeWorkers(1, memory, false));
-        FrugalMemory::countPeakAnew();
+        FrugalMemory::restartPeak();
         const Result<void> added = guarded([&] { return add(m_workers[0], 0, progress); });
         if (!added.ok() && !m_isTooSmall)
             return added.error();
@@ -287,7 +287,7 @@ Result<void> compareEach(const compare::ComparedModels &models, const ExampleSou
     const std::size_t kernels = kernelBytes(readable); // of each worker
     HALFTONE_TRY(const std::size_t each, neededBytes(readable, source, batches, options));
     if (each > memory)
-        return noRoom(memory, "one example", each);
+        return exceedsMemory(memory, "one example", each);
     const std::size_t most = std::min({threads, batches.count, kMostSideBySide});
     const auto heldBy
         = [&](std::size_t bytes, std::size_t kept) { return std::min(bytes / (each + kept), most); };
@@ -312,7 +312,7 @@ Result<void> compareEach(const compare::ComparedModels &models, const ExampleSou
             workers /= 2;
         keepsKernels = false;
     }
-    return noRoom(memory, "one example", each);
+    return exceedsMemory(memory, "one example", each);
 }
 
 } // namespace halftone::walks

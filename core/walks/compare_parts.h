@@ -15,7 +15,7 @@ Error uncleanReference(const graph::Graph &reference, const compare::LayerErrors
 std::size_t packedBytes(const graph::Model &model);
 
 /// `what` does not fit. needed  bytes that would do, about; 0: not known
-Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t needed = 0);
+Error exceedsMemory(std::size_t memoryLimit, const std::string &what, std::size_t needed = 0);
 
 /// Fills in what is known of the models alone.
 void recordModels(CompareOutcome &outcome, compare::ComparedModels models);

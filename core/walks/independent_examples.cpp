@@ -86,7 +86,7 @@ Result<bool> areIndependent(const graph::Model &model, const ExampleSource &sour
     if (!ofBoth.ok())
         return !valueBytes(interpreter, source, kAll).ok(); // a first axis of three may be one of colours
     if (ofOne.value() > memoryLimit)
-        return noRoom(memoryLimit, "one example", ofOne.value());
+        return exceedsMemory(memoryLimit, "one example", ofOne.value());
     if (ofBoth.value() > memoryLimit)
         return unsupported(
             Field::Memory,
@@ -108,9 +108,9 @@ Result<bool> areIndependent(const graph::Model &model, const ExampleSource &sour
 
 } // namespace
 
-Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &source,
-                             const std::string &backend, std::size_t wanted, const Part &part,
-                             std::size_t memoryLimit)
+Result<Batches> separateBatches(const graph::Model &model, const ExampleSource &source,
+                                const std::string &backend, std::size_t wanted, const Shard &shard,
+                                std::size_t memoryLimit)
 {
     HALFTONE_TRY(const Batches batches, batchesOf(model, source, backend, wanted));
     const std::size_t all = source.count().value_or(0);
@@ -120,14 +120,14 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
         HALFTONE_TRY(areApart, areIndependent(model, source, backend, memoryLimit));
     }
     if (!areApart) {
-        if (!part.isWhole())
+        if (!shard.isWhole())
             return badCall("shard",
                            "the inputs cannot be split: they have no batch axis, or the result of one "
                            "example depends on the others",
                            "; run without shards");
         return Batches{all, 0, 1};
     }
-    const Batches apart = batches.apart(part);
+    const Batches apart = batches.apart(shard);
     if (apart.examples == 0)
         return badCall("shard", "no examples are left for this shard: there are " + std::to_string(all),
                        batches.isFilled ? "at most as many shards as batches"
@@ -135,12 +135,12 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
     return apart;
 }
 
-Result<std::size_t> mostParts(const graph::Model &model, const std::string &modelPath,
+Result<std::size_t> maxShards(const graph::Model &model, const std::string &modelPath,
                               const ExampleOptions &options, const std::string &backend, std::size_t wanted,
                               std::size_t memoryLimit)
 {
     HALFTONE_TRY(const auto source, openExamples(options, model, modelPath));
-    HALFTONE_TRY(const Batches batches, batchesApart(model, *source, backend, wanted, {}, memoryLimit));
+    HALFTONE_TRY(const Batches batches, separateBatches(model, *source, backend, wanted, {}, memoryLimit));
     return batches.size == 0 ? 1 : batches.count;
 }
 

@@ -373,9 +373,9 @@ Result<std::vector<interpret::Interpreter>> workersFor(const graph::Model &model
 
 } // namespace
 
-Result<void> weighAtOutputs(const graph::Model &model, const std::string &modelPath,
-                            const CalibrateOptions &options, std::span<CalibratedTensor> tensors,
-                            const Progress &progress)
+Result<void> compareAtOutputs(const graph::Model &model, const std::string &modelPath,
+                              const CalibrateOptions &options, std::span<CalibratedTensor> tensors,
+                              const Progress &progress)
 {
     HALFTONE_TRY(const graph::Model shared, interpret::withReadableParameters(model));
     LayerWeighing weighing(shared, options, tensors);
@@ -383,7 +383,7 @@ Result<void> weighAtOutputs(const graph::Model &model, const std::string &modelP
         return {};
     HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
     HALFTONE_TRY(const Batches batches,
-                 batchesApart(model, *source, options.backend, options.batch, {}, options.memoryLimit));
+                 separateBatches(model, *source, options.backend, options.batch, {}, options.memoryLimit));
     const std::vector<std::size_t> chosen = spread(batches);
     HALFTONE_TRY(const interpret::Feed first, batches.feed(*source, chosen.front()));
     HALFTONE_TRY(std::vector<interpret::Interpreter> workers,

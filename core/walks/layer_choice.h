@@ -16,8 +16,8 @@ namespace halftone::walks {
 /// CalibratedTensor::atOutputs of the tensors that such a layer reads; others have none.
 /// Does not depend on the number of threads. Nothing is done where the memory limit does not hold one example.
 /// fails: as calibrateModel()
-Result<void> weighAtOutputs(const graph::Model &model, const std::string &modelPath,
-                            const CalibrateOptions &options, std::span<calibration::CalibratedTensor> tensors,
-                            const Progress &progress);
+Result<void> compareAtOutputs(const graph::Model &model, const std::string &modelPath,
+                              const CalibrateOptions &options,
+                              std::span<calibration::CalibratedTensor> tensors, const Progress &progress);
 
 } // namespace halftone::walks

@@ -10,7 +10,7 @@
 #include "core/walks/compare_parts.h"
 #include "core/walks/fixed_batch.h"
 #include "core/walks/independent_examples.h"
-#include "core/walks/task_pool.h"
+#include "core/walks/work_pool.h"
 
 #include <algorithm>
 #include <optional>
@@ -104,7 +104,7 @@ private:
     std::vector<NodeId> m_order;
     std::vector<std::size_t> m_next; ///< by NodeId: the batch whose turn it is
     BatchFailure m_failure; ///< and whoever waits for a turn
-    std::optional<TaskPool> m_pool; ///< last: its tasks use the others
+    std::optional<WorkPool> m_pool; ///< last: its tasks use the others
 };
 
 } // namespace
@@ -169,7 +169,7 @@ Result<std::size_t> takenBy(interpret::Interpreter &interpreter, const interpret
                             const Progress &progress)
 {
     const FrugalMemory frugal;
-    FrugalMemory::countPeakAnew();
+    FrugalMemory::restartPeak();
     HALFTONE_TRY(interpret::Execution run, interpreter.start(feed, interpret::Prepare::Once));
     while (!run.isDone())
         HALFTONE_CHECK(run.step({progress.stop, {}}));
@@ -192,7 +192,7 @@ Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &
     MemoryPlan plan;
     plan.workers = threadsFor(options.threads);
     if (each > limit)
-        return noRoom(limit, batches.size == 0 ? "the inputs" : "one example", each);
+        return exceedsMemory(limit, batches.size == 0 ? "the inputs" : "one example", each);
     const bool keeps = packed < limit / 2 && each <= limit - packed;
     plan.prepare = keeps ? interpret::Prepare::Ahead : interpret::Prepare::Once;
     if (!keeps && plan.workers > 1) {
@@ -214,7 +214,7 @@ Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::str
     HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
     HALFTONE_TRY(
         const Batches batches,
-        batchesApart(model, *source, options.backend, options.batch, options.part, options.memoryLimit));
+        separateBatches(model, *source, options.backend, options.batch, options.shard, options.memoryLimit));
     HALFTONE_TRY(const MemoryPlan plan, memoryPlanOf(model, *source, batches, options, progress));
     HALFTONE_TRY(
         BatchWalk walk,

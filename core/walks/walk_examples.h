@@ -29,7 +29,7 @@ Result<std::size_t> walkExamples(const graph::Model &model, const std::string &m
 /// What walkEachExample() has shown.
 struct WalkedExamples
 {
-    std::size_t examples = 0; ///< in the part; 0 where the arrays have no axis of examples
+    std::size_t examples = 0; ///< in the shard; 0 where the arrays have no axis of examples
     std::size_t all = 0; ///< there are
     /// False: the arrays were computed as they are, in one piece, since they have no axis of examples or since what the model
     /// makes of one depends on the others.
@@ -39,10 +39,10 @@ struct WalkedExamples
 /// Shown one value of one example; values of other nodes and of other examples may come at once, in any order.
 using EachViewer = std::function<void(const graph::Entry &, const tensor::Tensor &)>;
 
-/// Runs the float32 model over a part of its examples, one by one (where it takes another number only, so many at a time), each with the kernels for one example and one thread: what
-/// is shown depends neither on options.batch, nor on the threads, nor on the part. Arrays for which options.batch is 0 are
+/// Runs the float32 model over a shard of its examples, one by one (where it takes another number only, so many at a time), each with the kernels for one example and one thread: what
+/// is shown depends neither on options.batch, nor on the threads, nor on the shard. Arrays for which options.batch is 0 are
 /// taken apart where that makes no difference.
-/// fails: as walkExamples(); BadCall for a part of arrays that cannot be taken apart
+/// fails: as walkExamples(); BadCall for a shard of arrays that cannot be taken apart
 Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::string &modelPath,
                                        const CalibrateOptions &options, const EachViewer &viewer,
                                        const Progress &progress);

@@ -1,5 +1,5 @@
 #include "app/backend_comparison.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "tests/support/fake_gpu.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/plots/latency_plot.h"

@@ -2,7 +2,7 @@
 #include "app/live_jobs.h"
 #include "app/summary.h"
 #include "core/hardware/catalogue.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/session/export.h"
 #include "tests/support/fake_gpu.h"
 #include "tests/widgets/models/sample_document.h"
@@ -85,7 +85,7 @@ void TestChip::theGpuIsOfferedBesideTheProcessor()
     const auto &chip = controller().snapshot()->converted->chip;
     QVERIFY(chip);
     QCOMPARE(chip->name, std::string("sm_90"));
-    if (machines::backendAtHand(hardware::kThisGpu) == "fake-gpu")
+    if (machines::availableBackend(hardware::kThisGpu) == "fake-gpu")
         QCOMPARE(chip->measuredSpeed(hardware::Unit::Conv, tensor::DType::F16).value_or(0), 4.0);
     controller().undo();
     QCOMPARE(box().currentIndex(), 0);

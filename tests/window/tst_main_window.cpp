@@ -402,7 +402,7 @@ void TestMainWindow::messagesAreOfTheModelThatIsOpen()
     window.jobs().setErrorsWanted(false);
     window.openSample();
     QVERIFY(settle(window));
-    window.tellFailure("something about the sample");
+    window.showError("something about the sample");
     const auto *const log = window.findChild<app::MessageLog *>();
     QVERIFY(log->toPlainText().contains("something about the sample"));
     window.open(test::kSampleModel);

@@ -185,7 +185,7 @@ void TestWindowParts::withoutShapesDataAreAskedForBeforeLatency()
 {
     LivePictures live(1);
     QString why;
-    connect(&live.jobs(), &app::LiveJobs::latencyPutOff, this, [&](const QString &text) { why = text; });
+    connect(&live.jobs(), &app::LiveJobs::latencyDeferred, this, [&](const QString &text) { why = text; });
     live.jobs().setLatencyWanted(true);
     QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
     QVERIFY2(why.startsWith("No layer times yet: ")
@@ -206,7 +206,7 @@ void TestWindowParts::everyModelHasALatencyMeasurementOfItsOwn()
     auto other = session::Document::open(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
     QVERIFY(other.ok());
     QString why;
-    connect(&live.jobs(), &app::LiveJobs::latencyPutOff, this, [&](const QString &text) { why = text; });
+    connect(&live.jobs(), &app::LiveJobs::latencyDeferred, this, [&](const QString &text) { why = text; });
     live.controller().setDocument(std::move(other).value());
     QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
     QVERIFY2(why.startsWith("No layer times yet: "), qPrintable(why));

@@ -74,7 +74,7 @@ void LatencyPlot::setWanted(bool wanted)
     refresh();
 }
 
-void LatencyPlot::setPutOff(const QString &why)
+void LatencyPlot::setDeferred(const QString &why)
 {
     m_putOff = why;
     refresh();

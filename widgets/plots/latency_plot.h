@@ -19,7 +19,7 @@ public:
     /// Times are on their way, or nobody has asked for them: an empty drawing says which.
     void setWanted(bool wanted);
     /// Why none are to be expected though they are wanted; empty: they are on their way.
-    void setPutOff(const QString &why);
+    void setDeferred(const QString &why);
     QString csv() const override;
 
 protected:

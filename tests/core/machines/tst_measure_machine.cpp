@@ -1,6 +1,6 @@
 #include "core/hardware/catalogue.h"
 #include "core/hardware/kept_measurement.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/machines/measure_machine.h"
 #include "tests/support/fake_gpu.h"
 
@@ -38,22 +38,22 @@ void TestMeasureMachine::initTestCase()
 
 void TestMeasureMachine::theGpuIsFoundWithItsOwnMemory()
 {
-    if (machines::backendAtHand(hardware::kThisGpu) == "cuda")
+    if (machines::availableBackend(hardware::kThisGpu) == "cuda")
         QSKIP("there is a real one, which comes first");
     const auto gpu = machines::findChip(hardware::kThisGpu);
     QVERIFY(gpu.ok());
     QCOMPARE(gpu.value()->name, std::string("sm_90"));
     QCOMPARE(gpu.value()->bandwidth.value_or(0), test::kFakeBandwidth);
-    QCOMPARE(machines::backendAtHand(hardware::kThisGpu), std::string("fake-gpu"));
+    QCOMPARE(machines::availableBackend(hardware::kThisGpu), std::string("fake-gpu"));
     QCOMPARE(hardware::machineOf(hardware::kThisGpu), std::string(test::kFakeDevice));
     if (hardware::thisMachine())
-        QCOMPARE(machines::backendAtHand(hardware::kThis), std::string(backends::kDefaultBackend));
+        QCOMPARE(machines::availableBackend(hardware::kThis), std::string(backends::kDefaultBackend));
 }
 
 /// The fake's plans return at once: whoever took the wall clock's time would find anything but these.
 void TestMeasureMachine::aGpuIsMeasuredByItsOwnClock()
 {
-    if (machines::backendAtHand(hardware::kThisGpu) == "cuda")
+    if (machines::availableBackend(hardware::kThisGpu) == "cuda")
         QSKIP("there is a real one, which comes first");
     const auto measured = machines::measureMachine(hardware::kThisGpu);
     QVERIFY2(measured.ok(), measured.ok() ? "" : measured.error().message().c_str());
@@ -70,7 +70,7 @@ void TestMeasureMachine::aGpuIsMeasuredByItsOwnClock()
 
 void TestMeasureMachine::whatWasMeasuredIsKeptUnderTheDevice()
 {
-    if (machines::backendAtHand(hardware::kThisGpu) == "cuda")
+    if (machines::availableBackend(hardware::kThisGpu) == "cuda")
         QSKIP("there is a real one, which comes first");
     QVERIFY(!machines::isMeasured(hardware::kThisGpu));
     QVERIFY(machines::ensureMeasured(hardware::kThisGpu).ok());

@@ -35,7 +35,7 @@ StatisticsShard shardOf(std::size_t index, std::size_t of)
     calibration.statistics.tensors = {tensor};
     StatisticsShard shard;
     shard.origin = {"m.onnx", 1, 2, "{}", "a CPU", 10};
-    shard.part = {index, of};
+    shard.which = {index, of};
     shard.examples = index + 2;
     shard.content = std::move(calibration);
     return shard;
@@ -204,8 +204,8 @@ private:
     static std::string written(const QTemporaryDir &folder, const StatisticsShard &shard,
                                const char *name = nullptr)
     {
-        QFile file(
-            folder.filePath(name != nullptr ? QString::fromLatin1(name) : QString::number(shard.part.index)));
+        QFile file(folder.filePath(name != nullptr ? QString::fromLatin1(name)
+                                                   : QString::number(shard.which.index)));
         const std::string bytes = shards::statisticsBytes(shard);
         if (!file.open(QIODevice::WriteOnly)
             || file.write(bytes.data(), static_cast<qint64>(bytes.size())) < 0)

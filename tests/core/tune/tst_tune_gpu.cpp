@@ -4,7 +4,7 @@
 #include "core/hardware/catalogue.h"
 #include "core/interpret/random_params.h"
 #include "core/io/arrays/npz.h"
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/report/roofline.h"
 #include "core/session/derive.h"
 #include "core/session/figures.h"

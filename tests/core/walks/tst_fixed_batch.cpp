@@ -217,17 +217,17 @@ private Q_SLOTS:
         const graph::Model model = ofFourInside();
         const auto source = walks::openExamples(data(), model, {});
         QVERIFY(source.ok());
-        QCOMPARE(walks::mostParts(model, {}, data(), "reference", 0).value(), std::size_t{6});
+        QCOMPARE(walks::maxShards(model, {}, data(), "reference", 0).value(), std::size_t{6});
         std::size_t examples = 0;
         for (std::size_t k = 0; k < 4; ++k) {
-            const auto batches = walks::batchesApart(model, *source.value(), "reference", 0, {k, 4});
+            const auto batches = walks::separateBatches(model, *source.value(), "reference", 0, {k, 4});
             QVERIFY2(batches.ok(), batches.ok() ? "" : batches.error().message().c_str());
             QCOMPARE(batches.value().begin, examples);
             QVERIFY(examples % 4 == 0);
             examples += batches.value().examples;
         }
         QCOMPARE(examples, kAllExamples);
-        QVERIFY(!walks::batchesApart(model, *source.value(), "reference", 0, {0, 7}).ok());
+        QVERIFY(!walks::separateBatches(model, *source.value(), "reference", 0, {0, 7}).ok());
     }
 
     void comparisonsCountEveryExampleOnce_data() { addModels(); }

@@ -1,4 +1,4 @@
-#include "core/mixed/kept_lists.h"
+#include "core/mixed/sequences.h"
 
 #include "core/dialect/dialect.h"
 #include "core/infer/lists.h"
@@ -27,7 +27,7 @@ bool mayHaveLists(const graph::Graph &source)
 
 } // namespace
 
-bool castsList(const graph::Graph &source, const TypedPlan &plan)
+bool castsSequence(const graph::Graph &source, const TypedPlan &plan)
 {
     if (!mayHaveLists(source))
         return false;
@@ -47,7 +47,7 @@ bool castsList(const graph::Graph &source, const TypedPlan &plan)
     return false;
 }
 
-std::vector<bool> nodesOfLists(const graph::Graph &source)
+std::vector<bool> sequenceNodes(const graph::Graph &source)
 {
     std::vector<bool> found(source.nodeCount(), false);
     for (NodeId id = 0; id < source.nodeCount(); ++id) {

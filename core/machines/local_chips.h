@@ -16,7 +16,7 @@ namespace halftone::machines {
 std::shared_ptr<const hardware::Description> lookForGpu();
 
 /// The backend that measures kThis or kThisGpu; empty: another name, or not available.
-std::string backendAtHand(std::string_view chip);
+std::string availableBackend(std::string_view chip);
 
 /// Like hardware::findDescription(), including the GPU of this machine.
 Result<std::shared_ptr<const hardware::Description>> findChip(std::string_view nameOrFile);

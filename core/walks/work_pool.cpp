@@ -1,4 +1,4 @@
-#include "core/walks/task_pool.h"
+#include "core/walks/work_pool.h"
 
 #include "core/base/guarded.h"
 #include "core/base/thread_priority.h"
@@ -10,18 +10,18 @@
 namespace halftone::walks {
 namespace {
 
-constexpr int kStepsBehind = 10;
+constexpr int kNicer = 10;
 
 } // namespace
 
-TaskPool::TaskPool(unsigned threads, Priority priority)
+WorkPool::WorkPool(unsigned threads, Priority priority)
 {
     try {
         m_threads.reserve(threads);
         for (unsigned k = 0; k < threads; ++k) {
             m_threads.emplace_back([this, priority](const std::stop_token &ended) {
                 if (priority == Priority::Behind)
-                    stepBehind(kStepsBehind);
+                    lowerPriority(kNicer);
                 work(ended);
             });
         }
@@ -30,12 +30,12 @@ TaskPool::TaskPool(unsigned threads, Priority priority)
     }
 }
 
-TaskPool::~TaskPool()
+WorkPool::~WorkPool()
 {
     static_cast<void>(wait()); // who wants to know has asked
 }
 
-void TaskPool::submit(Task task, std::size_t bytes)
+void WorkPool::submit(Task task, std::size_t bytes)
 {
     std::unique_lock lock(m_mutex);
     if (m_threads.empty()) {
@@ -50,14 +50,14 @@ void TaskPool::submit(Task task, std::size_t bytes)
     m_changed.notify_all();
 }
 
-Result<void> TaskPool::wait()
+Result<void> WorkPool::wait()
 {
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock, [this] { return m_open == 0; });
     return m_failure ? Result<void>(*m_failure) : Result<void>();
 }
 
-void TaskPool::run(const Task &task)
+void WorkPool::run(const Task &task)
 {
     Result<void> done = guarded(task);
     const std::lock_guard lock(m_mutex);
@@ -65,7 +65,7 @@ void TaskPool::run(const Task &task)
         m_failure = std::move(done).error();
 }
 
-void TaskPool::work(const std::stop_token &ended)
+void WorkPool::work(const std::stop_token &ended)
 {
     std::unique_lock lock(m_mutex);
     while (m_changed.wait(lock, ended, [this] { return !m_tasks.empty(); })) {

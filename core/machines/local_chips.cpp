@@ -1,4 +1,4 @@
-#include "core/machines/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 
 #include "core/hardware/catalogue.h"
 
@@ -33,7 +33,7 @@ std::shared_ptr<const hardware::Description> lookForGpu()
     return gpuBackend() ? hardware::thisGpu() : nullptr;
 }
 
-std::string backendAtHand(std::string_view chip)
+std::string availableBackend(std::string_view chip)
 {
     if (chip == hardware::kThis && hardware::thisMachine())
         return std::string(backends::kDefaultBackend);

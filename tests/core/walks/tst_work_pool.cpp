@@ -1,4 +1,4 @@
-#include "core/walks/task_pool.h"
+#include "core/walks/work_pool.h"
 
 #include <QTest>
 
@@ -6,9 +6,9 @@
 #include <new>
 
 using namespace halftone;
-using walks::TaskPool;
+using walks::WorkPool;
 
-class TstTaskPool : public QObject
+class TstWorkPool : public QObject
 {
     Q_OBJECT
 
@@ -17,7 +17,7 @@ private Q_SLOTS:
     {
         for (const unsigned threads : {0U, 1U, 4U}) { // with none the submitting thread does it
             std::atomic<int> done = 0;
-            TaskPool pool(threads);
+            WorkPool pool(threads);
             for (int k = 0; k < 100; ++k)
                 pool.submit(
                     [&done] {
@@ -34,7 +34,7 @@ private Q_SLOTS:
     {
         for (const unsigned threads : {0U, 2U}) {
             std::atomic<int> done = 0;
-            TaskPool pool(threads);
+            WorkPool pool(threads);
             pool.submit([]() -> Result<void> { throw std::bad_alloc(); });
             pool.submit([&done] {
                 ++done;
@@ -48,5 +48,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TstTaskPool)
-#include "tst_task_pool.moc"
+QTEST_APPLESS_MAIN(TstWorkPool)
+#include "tst_work_pool.moc"

@@ -4,8 +4,8 @@
 
 namespace halftone::walks {
 
-/// Which of the examples: part `index` of `of` equal ones, in order, counted from 0.
-struct Part
+/// Which of the examples: shard `index` of `of` equal ones, in order, counted from 0.
+struct Shard
 {
     std::size_t index = 0;
     std::size_t of = 1;
@@ -13,7 +13,7 @@ struct Part
     bool isWhole() const { return of == 1; }
     std::size_t begin(std::size_t examples) const { return share(examples, index); }
     std::size_t end(std::size_t examples) const { return share(examples, index + 1); }
-    bool operator==(const Part &) const = default;
+    bool operator==(const Shard &) const = default;
 
 private:
     /// examples * k / of, without a product that overflows.

@@ -15,7 +15,7 @@
 namespace halftone::walks {
 
 /// Threads that work tasks off while the one that makes them goes on. What the tasks hold on to is bounded.
-class TaskPool
+class WorkPool
 {
 public:
     enum class Priority : std::uint8_t
@@ -26,8 +26,8 @@ public:
 
     using Task = std::function<Result<void>()>;
 
-    explicit TaskPool(unsigned threads, Priority priority = Priority::Normal);
-    ~TaskPool(); ///< works off what was submitted
+    explicit WorkPool(unsigned threads, Priority priority = Priority::Normal);
+    ~WorkPool(); ///< works off what was submitted
 
     /// `bytes`: that the task keeps alive. Waits while the tasks that are not done keep more than a bound.
     void submit(Task task, std::size_t bytes = 0);
