@@ -57,6 +57,7 @@ struct ModelFormat
     bool hasParameterFile = false; ///< parameters are in a file of their own, which `--params` may name
     bool declaresOutputTypes = false; ///< a file states the types of its outputs
     bool mayHaveSeparateValues = false; ///< ModelOutput::separateValues() has an effect
+    bool isReadable = true; ///< by this build: false if a library is missing
     bool isCopiedByDefault = false; ///< `convert` without a policy writes the model as it is
 
     // --- functions

@@ -40,7 +40,6 @@ constexpr Exception kExceptions[] = {
     {"widgets/calibration/method_choices.cpp", "a method that is MXNet's"},
     {"app/cli/calibrate.cpp", "a method that is MXNet's"},
     {"app/cli/quantize.cpp", "levels that are MXNet's"},
-    {"app/settings.cpp", "the format of the sample in the guide"},
 };
 
 bool startsWithAny(const QString &file, const QStringList &places)

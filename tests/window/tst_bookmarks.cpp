@@ -62,7 +62,7 @@ private Q_SLOTS:
     void blocksOfAnotherModelAreNotOpened()
     {
         MainWindow window;
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         const std::vector<char> open = window.graphView().openBlocks();
         window.bookmarks().setBookmarks(
@@ -78,7 +78,7 @@ private Q_SLOTS:
         MainWindow window;
         window.resize(1200, 800);
         window.show();
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         widgets::GraphView &graph = window.graphView();
         BookmarksMenu &bookmarks = window.bookmarks();
@@ -112,7 +112,7 @@ private Q_SLOTS:
     void namesAreGivenAndTaken()
     {
         MainWindow window;
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         BookmarksMenu &bookmarks = window.bookmarks();
         bookmarks.add(QStringLiteral("a"));
@@ -139,7 +139,7 @@ private Q_SLOTS:
         std::vector<Bookmark> kept;
         {
             MainWindow window;
-            window.openSample();
+            window.openSample(test::mxnetSample());
             QVERIFY(settle(window));
             QVERIFY(window.files().save(path).ok());
             QVERIFY(!window.files().isModified());

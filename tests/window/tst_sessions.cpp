@@ -74,7 +74,7 @@ void TestSessions::closingGivesFreedMemoryBack()
     QSKIP("freed memory is given back by glibc's own call");
 #endif
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     QTest::qWait(1000); // until what the jobs have freed is given back
     constexpr std::size_t kPieces = 200'000;
@@ -129,7 +129,7 @@ void TestSessions::aSessionComesBackAsItWasSaved()
     session::Figures results;
     {
         MainWindow window;
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         QVERIFY(!window.files().isModified());
         window.controller().apply(policy::ExcludeNames{{"stem_conv"}});

@@ -115,6 +115,7 @@ const ModelFormat &onnxFormat()
         .ending = kOnnxEnding,
         .declaresOutputTypes = true,
         .mayHaveSeparateValues = true,
+        .isReadable = hasOnnxReader(),
         .isCopiedByDefault = true,
         .sniff = sniffOnnx,
         .load = loadOnnx,
