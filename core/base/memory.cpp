@@ -13,7 +13,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <limits>
-#include <new>
 #include <optional>
 #include <string_view>
 

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace halftone::compare {

@@ -3,7 +3,6 @@
 #include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -5,7 +5,6 @@
 #include "core/tensor/elements.h"
 
 #include <algorithm>
-#include <span>
 
 namespace halftone::compare {
 namespace {

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <thread>
 #include <utility>

@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <random>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 namespace halftone::latency {

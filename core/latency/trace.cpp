@@ -4,7 +4,6 @@
 #include "core/base/field.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/interpret/interpreter.h"
 #include "core/kernels/buffer.h"
 #include "core/latency/model_inputs.h"
 

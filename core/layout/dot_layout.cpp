@@ -1,7 +1,6 @@
 #include "core/layout/dot_layout.h"
 
 #include "core/base/text.h"
-#include "core/layout/limited_child.h"
 
 #include <algorithm>
 #include <array>

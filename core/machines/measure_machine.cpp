@@ -15,7 +15,6 @@
 #include <array>
 #include <chrono>
 #include <ctime>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include "core/dialect/overridable.h"
 #include "core/hardware/catalogue.h"
 #include "core/infer/cpu_defects.h"
-#include "core/infer/variables.h"
 #include "core/mixed/assign_body.h"
 #include "core/mixed/assign_by_mode.h"
 #include "core/mixed/cast_problem.h"

@@ -10,7 +10,6 @@
 #include "core/walks/feature_means.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace halftone::session {
 namespace {

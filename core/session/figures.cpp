@@ -12,7 +12,6 @@
 #include "core/report/roofline.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "core/base/guarded.h"
 #include "core/base/share_work.h"
 #include "core/compare/kept_compare.h"
-#include "core/compare/kept_outputs.h"
 #include "core/session/derive.h"
 #include "core/session/result_basis.h"
 #include "core/tasks/task_count.h"

@@ -4,7 +4,6 @@
 #include "core/base/fnv1a.h"
 #include "core/base/hex.h"
 #include "core/base/json.h"
-#include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/session/path_json.h"

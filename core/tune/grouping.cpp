@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <string_view>
 #include <unordered_map>
 
 namespace halftone::tune {

@@ -11,7 +11,6 @@
 #include "core/tune/cast_costs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <future>
 #include <limits>

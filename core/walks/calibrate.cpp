@@ -1,6 +1,5 @@
 #include "core/walks/calibrate.h"
 
-#include "core/backends/backends.h"
 #include "core/base/freed_memory.h"
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
@@ -12,10 +11,8 @@
 #include "core/walks/work_pool.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>

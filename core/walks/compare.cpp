@@ -1,6 +1,5 @@
 #include "core/walks/compare.h"
 
-#include "core/backends/backends.h"
 #include "core/base/pace.h"
 #include "core/base/progress_part.h"
 #include "core/base/share_work.h"

@@ -2,7 +2,6 @@
 
 #include "core/infer/known_shapes.h"
 #include "core/infer/variables.h"
-#include "core/io/pictures/preprocess.h"
 #include "core/kernels/buffer.h"
 #include "core/tensor/elements.h"
 
