@@ -8,21 +8,21 @@
 
 namespace halftone::machines {
 
-/// Runs small networks of convolutions, of products and of elementwise operators on what is at hand, the processor by the default backend
-/// or the GPU by its own, converted to each type that it has kernels for, and sees how many times as fast as in float32 they are: by the
-/// device's own clock where there is one. Types that are emulated are left out. About two seconds.
+/// Measures the speed of this machine by type, relative to float32: runs small networks of convolutions, products and elementwise operators on
+/// the processor (default backend) or the GPU (its own backend), converted to each type that has native kernels. Uses the clock of the device
+/// if there is one. Takes about two seconds.
 /// chip   hardware::kThis or hardware::kThisGpu
-/// fails: Unsupported where it is not there; Cancelled; what a conversion or a run refuses
+/// fails: Unsupported if there is no such chip; Cancelled; errors of conversion or execution
 Result<hardware::Measurement> measureMachine(std::string_view chip, const Progress &progress = {});
 
-/// The same, and keeps it (hardware::keepMeasurement()). fails: as measureMachine()
+/// Measures and stores the result (hardware::keepMeasurement()). fails: as measureMachine()
 Result<void> remeasure(std::string_view chip, const Progress &progress = {});
 
-/// Is a measurement kept? False for a chip that is not at hand, and for a GPU that nobody looked for (lookForGpu()).
+/// Is there a stored measurement? False for a chip that this machine does not have, and for a GPU before lookForGpu().
 bool isMeasured(std::string_view chip);
 
-/// Measures and keeps what is at hand, is described and was not measured; does nothing for any other chip.
-/// fails: as measureMachine(), but for a build or machine without latency plans, which stays unmeasured
+/// Measures and stores a chip of this machine that is described and not yet measured; does nothing for other chips.
+/// fails: as measureMachine(), except that a build or machine without latency plans stays unmeasured
 Result<void> ensureMeasured(std::string_view chip, const Progress &progress = {});
 
 } // namespace halftone::machines

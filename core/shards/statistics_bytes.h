@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-/// Inside of statistics_file.cpp: numbers and sums as bytes, little-endian.
+/// Internal to statistics_file.cpp: numbers and sums as bytes, little-endian.
 namespace halftone::shards {
 
 class StatisticsWriter
@@ -20,7 +20,7 @@ public:
     template <class T>
     requires std::integral<T> || std::floating_point<T>
     void number(T value) { m_bytes.append(reinterpret_cast<const char *>(&value), sizeof value); }
-    /// Small ones take little: 7 bits a byte, the least significant ones first, all bytes but the last with bit 7 set.
+    /// Variable length: 7 bits per byte, least significant first; bit 7 is set in all bytes but the last.
     void packed(std::uint64_t value);
     void text(std::string_view text);
     void sum(const tensor::ExactSum &sum);
@@ -35,7 +35,7 @@ private:
     std::string m_bytes;
 };
 
-/// Reads what StatisticsWriter wrote. After a first failure everything read is zero; error() says what it was.
+/// Reads what StatisticsWriter wrote. After the first failure everything read is zero.
 class StatisticsReader
 {
 public:
@@ -54,7 +54,7 @@ public:
     }
     std::uint64_t packed(std::string_view what);
     bool flag(std::string_view what);
-    /// Of things that take at least `least` bytes each.
+    /// A number of items of at least `least` bytes each.
     std::size_t count(std::size_t least, std::string_view what);
     std::string text(std::string_view what);
     tensor::ExactSum sum(std::string_view what);
@@ -63,7 +63,7 @@ public:
 
     bool failed() const { return m_error.has_value(); }
     void fail(std::string found, std::string expected = {});
-    /// Everything was read and nothing failed.
+    /// Succeeds if everything was read without failure.
     Result<void> end();
 
 private:

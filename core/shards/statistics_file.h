@@ -14,18 +14,18 @@
 #include <variant>
 #include <vector>
 
-/// Statistics of a shard of the examples as a file (core/shards/SCALE.md): written by `--shard`, joined by `merge`.
+/// Files with the statistics of a shard of the examples (core/shards/SCALE.md): written by `--shard`, merged by `merge`.
 namespace halftone::shards {
 
-/// What shards have in common that add up.
+/// What shards must have in common to be merged.
 struct StatisticsOrigin
 {
-    std::string model; ///< the file's name, for messages
-    std::uint64_t modelHash = 0; ///< of graph and parameters, of both models of a comparison
-    std::uint64_t dataHash = 0; ///< of the examples: arrays and rules by content, pictures by name and size
-    std::string settings; ///< whatever else has a say in a value, as JSON
+    std::string model; ///< file name, for messages
+    std::uint64_t modelHash = 0; ///< graph and parameters; for a comparison, of both models
+    std::uint64_t dataHash = 0; ///< examples: arrays and preprocessing by content, pictures by name and size
+    std::string settings; ///< all other settings that affect values, as JSON
     std::string cpu; ///< cpuKind()
-    std::size_t all = 0; ///< examples there are; of a search: candidates
+    std::size_t all = 0; ///< number of all examples; for a search, of candidates
 };
 
 struct CalibrationShard
@@ -34,7 +34,7 @@ struct CalibrationShard
     walks::CollectedStatistics statistics;
 };
 
-/// A layer as a table calls it, by NodeId of the reference.
+/// The name of a layer in tables, by NodeId of the reference.
 struct LayerName
 {
     graph::NodeId node = 0;
@@ -51,7 +51,7 @@ struct ComparisonShard
     double seconds = 0;
 };
 
-/// Of a search for layers that must stay wide: what it asked of the model, as tune::writeRecord() gives it, by shard.
+/// Of a search for layers that must stay in float32: its measurements by tune::writeRecord(), by shard.
 struct SearchShard
 {
     std::map<std::size_t, std::string> records;
@@ -61,25 +61,24 @@ struct StatisticsShard
 {
     StatisticsOrigin origin;
     walks::Shard which;
-    std::size_t examples = 0; ///< in the shard; of a search: candidates
+    std::size_t examples = 0; ///< in the shard; for a search, candidates
     std::variant<CalibrationShard, ComparisonShard, SearchShard> content;
 };
 
-/// Needs: of a search, one record.
+/// Needs: for a search, one record.
 std::string statisticsBytes(const StatisticsShard &shard);
-/// fails: BadInput for what is no such file, one of another version, a wrong checksum, numbers that no statistics have; all
-/// memory that a count asks for is bounded by the length of the bytes
+/// fails: BadInput for other files and versions, a wrong checksum, or impossible numbers. Allocations are bounded by the number of bytes.
 Result<StatisticsShard> readStatistics(std::span<const std::byte> bytes);
 
-/// Joins files as they come.
+/// Merges files one by one.
 class ShardSum
 {
 public:
-    /// fails: BadInput for what readStatistics() refuses, for a shard of another origin, for one that was there before; with the
-    /// file's name. The sum is then of no further use
+    /// fails: as readStatistics(); BadInput for a shard of another origin, or one that was added before; with the file's name. Do not use the sum
+    /// after that.
     Result<void> add(const std::string &path);
-    /// The same content as that of one shard that is the whole. Takes it away.
-    /// fails: BadInput for missing shards, each named; BadCall for none at all
+    /// Moves out the merged content, which equals that of a single shard of all examples.
+    /// fails: BadInput for missing shards, naming each; BadCall if nothing was added
     Result<StatisticsShard> take();
 
 private:
@@ -89,18 +88,18 @@ private:
     std::vector<std::string> m_seen; ///< by shard: the file
 };
 
-/// All at once. fails: as ShardSum
+/// Merges all files. fails: as ShardSum
 Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths);
 
-/// A merged comparison, but for its models: nodes are those of the model that was read. Needs: a comparison
+/// A merged comparison without its models; nodes are those of the model that was read. Needs: a comparison
 walks::CompareOutcome outcomeOf(const StatisticsShard &whole);
 
-/// On this machine; `all` is yet to be told. fails: what reading the data refuses
+/// The origin on this machine, with `all` unset. fails: errors of reading the data
 Result<StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
                                   const walks::ExampleOptions &data, std::string settings);
-/// Graph, with its bodies, and parameters.
+/// Hash of the graph, including bodies, and the parameters.
 std::uint64_t hashOf(const graph::Model &model);
-/// fails: what reading the files refuses
+/// fails: errors of reading the files
 Result<std::uint64_t> hashOf(const walks::ExampleOptions &options, const std::string &modelPath);
 
 } // namespace halftone::shards

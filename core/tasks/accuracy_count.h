@@ -17,7 +17,7 @@ struct Accuracy
     std::size_t examples = 0;
 };
 
-/// Right decisions; those of other examples add up.
+/// Numbers of correct predictions; those of other examples can be added.
 struct AccuracyHits
 {
     std::uint64_t examples = 0;
@@ -27,17 +27,17 @@ struct AccuracyHits
     void add(const AccuracyHits &more);
 };
 
-std::optional<Accuracy> accuracyOf(const AccuracyHits &hits); ///< nothing without labelled examples
+std::optional<Accuracy> accuracyOf(const AccuracyHits &hits); ///< absent without labelled examples
 
-/// fails: BadInput for a label that is no class of `head`, whose rows are the examples first, first + 1, …
+/// fails: BadInput for a label that is not a class of `head`, whose rows are the examples first, first + 1, …
 Result<void> checkLabels(const std::vector<std::int64_t> &labels, const tensor::Tensor &head,
                          std::size_t first);
 
-/// Counts how often the right class is the first, or among the first five, of a head's rows (tensor::topClasses).
+/// Counts how often the label is the first class, or among the first five, of the rows of an output (tensor::topClasses).
 class AccuracyCount
 {
 public:
-    /// `labels` must outlive this; empty: nothing is counted.
+    /// `labels` must outlive this; if empty, nothing is counted.
     explicit AccuracyCount(const std::vector<std::int64_t> &labels)
         : m_labels(labels)
     {

@@ -25,7 +25,7 @@ struct JudgedExamples
     std::function<Result<tensor::Shape>()> inputShape;
 };
 
-/// What the first output should be, example for example: pictures, masks of classes, or arrays.
+/// Expected values of the first output for each example: pictures, masks of classes, or arrays.
 class Targets
 {
 public:
@@ -33,29 +33,29 @@ public:
     {
         None,
         Array, ///< numbers
-        Classes, ///< an array of whole numbers
+        Classes, ///< an integer array
         Pictures,
         Masks, ///< pictures whose pixels are classes (io::readLabelImage)
     };
 
-    /// An `.npz` with an array `targets` (or one array alone) whose first axis counts examples, or a folder of pictures: called as
-    /// the inputs' pictures are but for the ending, or, beside inputs that are no pictures, in the order of their names.
-    /// fails: BadInput for files that cannot be read, or fewer than examples.
-    /// path  empty: nothing is known
+    /// An `.npz` with an array `targets` (or a single array) whose first axis counts examples, or a folder of pictures: with the names of the
+    /// input pictures except for the extension, or, if inputs are arrays, in the order of their names.
+    /// path  empty: there are no targets
+    /// fails: BadInput for unreadable files, or fewer targets than examples
     static Result<std::shared_ptr<const Targets>> open(const std::string &path,
                                                        const JudgedExamples &examples);
     virtual ~Targets() = default;
 
     Kind kind() const { return m_kind; }
     const std::string &path() const { return m_path; }
-    /// Of one example; unknown where each may have another.
+    /// The shape of one example; unknown if it may differ.
     const tensor::Shape &shape() const { return m_shape; }
-    /// Numbers from 0 to 255, which stand for 0 to 1 where the network gives these.
+    /// Bytes from 0 to 255, which correspond to 0 to 1 if the network's values are in that range.
     bool areBytes() const { return m_areBytes; }
 
-    /// The classes of one example, as many as the shape has. fails: BadInput
+    /// The classes of one example, in the shape that is set. fails: BadInput
     virtual Result<std::vector<std::int64_t>> classes(std::size_t example, tensor::Shape &shape) const = 0;
-    /// The numbers of one example of an output of this shape. fails: BadInput for another size
+    /// The values of one example for an output of this shape. fails: BadInput if the size differs
     virtual Result<std::vector<float>> values(std::size_t example,
                                               std::span<const std::int64_t> shape) const = 0;
 

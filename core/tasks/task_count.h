@@ -16,15 +16,15 @@
 
 namespace halftone::tasks {
 
-/// What a person chose for a task.
+/// The user's choice of a task.
 struct TaskChoice
 {
-    std::string targets; ///< an .npz, or a folder of pictures; empty: not known
-    std::optional<Metric> metric; ///< nothing: guessed
+    std::string targets; ///< an .npz, or a folder of pictures; empty: none
+    std::optional<Metric> metric; ///< absent: guessed
 };
 
-/// By what a network's first output is judged: the metric that was asked for, or what its guess is made from, and what is
-/// right. One for all comparisons over the same data.
+/// How the first output of a network is evaluated: the requested metric, or the facts to guess it from, with labels and targets. Shared by all
+/// comparisons on the same data.
 class Task
 {
 public:
@@ -32,9 +32,9 @@ public:
     static Result<std::shared_ptr<const Task>> of(const TaskChoice &choice, const JudgedExamples &examples,
                                                   const graph::Graph &graph);
 
-    /// For an output of this shape. Nothing where none is asked for and none suggests itself. What is asked for is taken; else: with
-    /// targets, mean IoU for classes, PSNR for pictures and arrays of three axes, cosine for others; with labels top-1; without
-    /// either, PSNR for pictures at least as large as the input, cosine for what a normalisation gives, top-1 for other rows of scores.
+    /// The metric for an output of this shape: the requested one; otherwise, with targets, mean IoU for classes, PSNR for pictures and arrays of
+    /// three axes, cosine for others; with labels, top-1; with neither, PSNR for pictures at least as large as the input, cosine after a
+    /// normalisation, top-1 for other rows of scores. Absent if none applies.
     std::optional<Metric> metricFor(const tensor::Shape &head) const;
     bool isGuessed() const { return !m_asked; }
     const std::vector<std::int64_t> &labels() const { return m_labels; }
@@ -48,7 +48,7 @@ private:
     tensor::Shape m_input; ///< of one example of the first input with an area; without: unknown
 };
 
-/// Adds up how well one or two models do a task; counts over other examples of it add up by their parts.
+/// Accumulates the score of one or two models on a task. Results of other examples are added as TaskParts.
 class TaskCount
 {
 public:
@@ -58,10 +58,9 @@ public:
     {
     }
 
-    /// Rows of the first outputs are examples first, first + 1, …
-    /// other  of another model; null: there is none. One of another shape is not judged.
-    /// fails: BadInput for what is right in another size, or for classes that there are not; for an output that the metric asked for
-    ///        says nothing of
+    /// Adds the rows of the first outputs, which are examples first, first + 1, …
+    /// other  output of the second model; null: none. Ignored if its shape differs.
+    /// fails: BadInput for targets of another size or with invalid classes, or if the requested metric does not apply to the output
     Result<void> add(const tensor::Tensor &reference, const tensor::Tensor *other, std::size_t first);
     TaskParts parts() const;
     std::optional<TaskScore> result() const { return parts().result(); }
@@ -77,8 +76,8 @@ private:
     void addLikeness(Side side, const std::vector<float> &right, std::span<const float> found);
 
     std::shared_ptr<const Task> m_task;
-    TaskParts m_parts; ///< but for what these two count
-    std::array<AccuracyCount, 2> m_hits; ///< of Reference and Other
+    TaskParts m_parts; ///< except for what the next two count
+    std::array<AccuracyCount, 2> m_hits; ///< of reference and other model
     compare::ClassAgreement m_agreement{compare::Scores::Logits};
 };
 

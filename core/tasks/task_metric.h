@@ -9,7 +9,7 @@
 
 namespace halftone::tasks {
 
-/// What says in one number how well a network does its task (core/quantize/RULES.md, 6). More is better for each.
+/// Metrics of a network's task (core/quantize/RULES.md, 6). Higher is better.
 enum class Metric : std::uint8_t
 {
     Top1,
@@ -20,36 +20,36 @@ enum class Metric : std::uint8_t
 };
 
 std::span<const Metric> allMetrics();
-std::string_view nameOf(Metric metric); ///< "top1", "top5", "miou", "psnr", "cosine": in files and calls
+std::string_view nameOf(Metric metric); ///< in files and options: "top1", "top5", "miou", "psnr", "cosine"
 std::string_view titleOf(Metric metric); ///< "top-1", "top-5", "mean IoU", "PSNR", "cosine"
 bool isOfClasses(Metric metric); ///< top-1 and top-5
 std::optional<Metric> metricNamed(std::string_view name);
 
-/// Of the first output: dB for PSNR, else shares and cosines, at most 1.
+/// A score of the first output: in dB for PSNR, otherwise a share or cosine of at most 1.
 struct TaskScore
 {
     Metric metric = Metric::Top1;
-    bool isGuessed = false; ///< the metric: nobody named it
-    std::optional<double> reference; ///< of the float32 model, by what is right
-    std::optional<double> other; ///< of the other model likewise
-    std::optional<double> agreement; ///< of the other model, with the float32 model's output taken as right
+    bool isGuessed = false; ///< the metric was not requested
+    std::optional<double> reference; ///< float32 model against labels or targets
+    std::optional<double> other; ///< other model, likewise
+    std::optional<double> agreement; ///< other model against the output of the float32 model
     std::size_t examples = 0;
-    std::optional<double> peak; ///< that PSNR was computed with
+    std::optional<double> peak; ///< used for PSNR
 
     bool operator==(const TaskScore &) const = default;
 };
 
-/// A score as people read it.
+/// A score for display.
 struct ScoreWords
 {
-    std::string name; ///< "PSNR"; of an agreement "PSNR to float32"
+    std::string name; ///< "PSNR"; for an agreement "PSNR to float32"
     std::string reference; ///< "31.20"; empty for an agreement
     std::string other;
-    std::string unit; ///< "dB", "%" or nothing
+    std::string unit; ///< "dB", "%" or empty
 
     std::string values() const; ///< "31.20 → 31.18 dB"
 };
-/// Of what is right, if that is known, else of the agreement. Nothing where neither is.
+/// The score against labels or targets, otherwise the agreement; absent if neither is known.
 std::optional<ScoreWords> wordsOf(const TaskScore &score);
 /// One value in the metric's unit: "71.2 %", "31.20 dB", "0.99998".
 std::string valueText(Metric metric, double value);

@@ -12,15 +12,15 @@
 
 namespace halftone::tasks {
 
-/// What a TaskScore is made of: parts over other examples of the same data add up, in any order, to what one count over all of
-/// them gives, to the last bit.
+/// The sums behind a TaskScore. Parts of disjoint examples of the same data, added in any order, equal those of one count over all of them, to
+/// the last bit.
 struct TaskParts
 {
     enum Side : std::uint8_t
     {
         Reference,
         Other,
-        Agreement, ///< of the other with the reference
+        Agreement, ///< between both models
     };
     static constexpr std::size_t kSides = 3;
 
@@ -32,12 +32,12 @@ struct TaskParts
         std::uint64_t examples = 0;
     };
 
-    std::optional<Metric> metric; ///< nothing: no example says one
+    std::optional<Metric> metric; ///< absent: no example determines one
     bool isGuessed = false; ///< the metric
-    bool areMixed = false; ///< examples' shapes suggest different metrics: there is no score
+    bool areMixed = false; ///< shapes of examples lead to different metrics: there is no score
     bool shapesDiffer = false; ///< the other's output from the reference's
     std::uint64_t examples = 0;
-    std::uint64_t peaks = 0; ///< examples that say something of the pictures' peak,
+    std::uint64_t peaks = 0; ///< examples that indicate the peak of pictures,
     std::uint64_t widePeaks = 0; ///< and those with a number above 2
     std::array<AccuracyHits, 2> hits{}; ///< of Reference and Other
     std::array<Likeness, kSides> likeness{};
@@ -45,8 +45,7 @@ struct TaskParts
     compare::AgreementParts agreement{};
 
     void add(const TaskParts &more);
-    std::optional<TaskScore>
-    result() const; ///< nothing before an example, and where no metric suggests itself
+    std::optional<TaskScore> result() const; ///< absent without examples or metric
 
 private:
     std::optional<double> valueOf(Side side) const;

@@ -17,15 +17,15 @@
 
 namespace halftone::walks {
 
-/// The first batch, in order, that failed. Safe from any thread; who waits for something of a later batch is woken.
+/// The first batch, in order, that failed. Thread-safe; wakes threads that wait for something of a later batch.
 class BatchFailure
 {
 public:
-    /// Whatever happens, those that wait are woken.
+    /// Wakes all waiting threads.
     void tell(std::size_t batch, Error &&error) noexcept;
     bool isBefore(std::size_t batch) const;
 
-    /// Until `isReady`, which is called under the lock. False when an earlier batch has failed.
+    /// Waits until `isReady`, which is called under the lock. False if an earlier batch has failed.
     template <class Ready>
     bool await(std::size_t batch, const Ready &isReady)
     {
@@ -33,7 +33,7 @@ public:
         m_changed.wait(lock, [&] { return isReady() || batch > m_batch; });
         return batch <= m_batch;
     }
-    /// Something that others wait for, under the lock.
+    /// Makes a change that others wait for, under the lock.
     template <class Change>
     void change(const Change &change)
     {
@@ -42,7 +42,7 @@ public:
         m_changed.notify_all();
     }
 
-    /// Needs: nobody works any more.
+    /// Needs: all work has ended.
     const std::optional<Error> &error() const { return m_error; }
 
 private:
@@ -52,15 +52,14 @@ private:
     std::optional<Error> m_error;
 };
 
-/// Runs a model over batches side by side: each worker has an interpreter and computes whole batches on its share of the
-/// threads. There is then no waiting between the parts of an operator, and what a batch computed is still in the caches when it is
-/// looked at. What is computed does not depend on the number of threads.
+/// Runs a model over batches in parallel: each worker has an interpreter and computes whole batches on its share of the threads. Threads do
+/// not wait within operators, and values are still in the caches when they are read. Results do not depend on the number of threads.
 class BatchWalk
 {
 public:
     /// threads   0: as many as the machine has
-    /// eachAlone  one thread for each batch, whatever there are, so that kernels are always the same ones
-    /// fails     what interpret::Interpreter refuses
+    /// eachAlone  one thread for each batch, so that the kernels are always the same
+    /// fails      as interpret::Interpreter
     static Result<BatchWalk> create(const graph::Model &model, const Batches &batches,
                                     const std::string &backend, unsigned threads,
                                     tensor::DType accumulator = tensor::DType::Unknown,
@@ -68,12 +67,12 @@ public:
 
     std::size_t workers() const { return m_interpreters.size(); }
 
-    /// Computes one batch, on a thread of its own. The progress that it gets is that of the batch.
+    /// Computes one batch on its own thread. Receives the progress of that batch.
     using RunBatch = std::function<Result<void>(interpret::Interpreter &, std::size_t batch,
                                                 const interpret::Feed &feed, const Progress &)>;
 
-    /// All batches. Those behind one that failed are not begun. Progress is told by the calling thread.
-    /// failure  where it is told, for others who work on the same batches
+    /// Runs all batches; batches after a failed one are not started. Progress is reported on the calling thread.
+    /// failure  receives the error; shared with other work on the same batches
     void run(const ExampleSource &source, const RunBatch &runBatch, const Progress &progress,
              BatchFailure &failure);
 

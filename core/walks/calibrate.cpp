@@ -253,7 +253,7 @@ public:
         , m_list(list)
         , m_threshold(options.threshold)
         , m_collectors(list, detailOf(options))
-        , m_pool(threadsFor(options.threads), WorkPool::Priority::Behind)
+        , m_pool(threadsFor(options.threads), WorkPool::Priority::Low)
     {
     }
 
@@ -312,7 +312,7 @@ private:
     const TensorList &m_list;
     calibration::ThresholdOptions m_threshold;
     Collectors<calibration::Collector> m_collectors;
-    WorkPool m_pool; ///< last: its tasks use the others
+    WorkPool m_pool; ///< last: its work uses the others
 };
 
 using EachCollectors = Collectors<calibration::MergingCollector>;

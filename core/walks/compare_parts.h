@@ -5,19 +5,19 @@
 #include <cstddef>
 #include <string>
 
-/// What compareModels(), compareEach() and LiveComparison share, and calibrations in part.
+/// Shared by compareModels(), compareEach() and LiveComparison, partly by calibrations.
 namespace halftone::walks {
 
-/// Why a float32 run with NaN or infinities in its outputs, first at `unclean`, is not compared.
+/// The error for NaN or infinities in the float32 outputs. unclean: the first layer that has them
 Error uncleanReference(const graph::Graph &reference, const compare::LayerErrors &unclean);
 
-/// What kernels pack of a model's weights, about: in float32, which an emulated type is computed in.
+/// Approximate bytes of the weights that kernels pack, in float32 (as for emulated types).
 std::size_t packedBytes(const graph::Model &model);
 
-/// `what` does not fit. needed  bytes that would do, about; 0: not known
+/// The error for `what` beyond the memory limit. needed: approximate bytes that suffice; 0: unknown
 Error exceedsMemory(std::size_t memoryLimit, const std::string &what, std::size_t needed = 0);
 
-/// Fills in what is known of the models alone.
+/// Fills in what depends on the models alone.
 void recordModels(CompareOutcome &outcome, compare::ComparedModels models);
 
 } // namespace halftone::walks

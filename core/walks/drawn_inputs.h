@@ -11,20 +11,20 @@
 
 namespace halftone::walks {
 
-/// Inputs for want of data.
+/// Random inputs for models without data.
 struct DrawnInputs
 {
     std::vector<io::NamedTensor> arrays; ///< one for each input that the outputs depend on
     bool isGuessed
-        = false; ///< the model does not say all extents: some are usual ones that fit its parameters
+        = false; ///< the model leaves extents open; typical ones that fit its parameters were chosen
 };
 
-/// Draws values for the inputs of a model, the same in every process: floats from a normal distribution, ones for the rest.
-/// Errors of layers can be computed with them; of accuracy they say nothing.
+/// Draws values for the inputs of a model, the same in every process: floats from a normal distribution, otherwise ones. They suffice for
+/// errors of layers, not for accuracy.
 ///
-/// examples  along the first axis, where the model leaves that open
-/// pictures  what is known of how pictures become its input, whose extents go before usual ones; nothing: guessed
-/// fails: Unsupported where no usual extents fit, `where` = the input; what allocation says
+/// examples  extent of the first axis if the model leaves it open
+/// pictures  preprocessing of pictures, whose extents take precedence over typical ones; absent: guessed
+/// fails: Unsupported if no typical extents fit, `where` = the input; NoMemory
 Result<DrawnInputs> drawInputs(const graph::Model &model, std::size_t examples,
                                const std::optional<io::Preprocess> &pictures = std::nullopt);
 

@@ -23,14 +23,14 @@ struct ExampleOptions
     std::string inputs; ///< an .npz, or a folder of pictures
     std::string preprocess; ///< for pictures; empty: preprocess.json beside the model
     std::string labels; ///< a CSV or an .npz; empty: none, but for an array `labels` among the inputs
-    std::size_t examples = 0; ///< the first so many; 0: all
+    std::size_t examples = 0; ///< maximum number; 0: all
     std::string targets
-        = {}; ///< what the first output should be: an .npz, or a folder of pictures; empty: not known
-    std::optional<tasks::Metric> metric = {}; ///< nothing: guessed
-    bool widens = false; ///< float32 inputs take 16-bit arrays: the model that declares those was widened
+        = {}; ///< expected values of the first output: an .npz, or a folder of pictures; empty: unknown
+    std::optional<tasks::Metric> metric = {}; ///< absent: guessed
+    bool widens = false; ///< float32 inputs accept 16-bit arrays: the model was widened
 
     bool operator==(const ExampleOptions &) const = default;
-    /// All but what is right, and what is made of it: whose values and ranges are the same.
+    /// Equal except for targets and metric: inputs, and therefore values and ranges, are the same.
     bool hasInputsOf(ExampleOptions other) const
     {
         other.targets = targets;
@@ -39,55 +39,55 @@ struct ExampleOptions
     }
 };
 
-/// Examples in order, read when they are asked for. Safe to use from another thread than the one that made it.
+/// Examples in order, read on demand. May be used from another thread than the one that created it.
 class ExampleSource
 {
 public:
     virtual ~ExampleSource() = default;
 
-    /// Examples there are. Nothing where the arrays have no axis of examples.
+    /// The number of examples; absent if the arrays have no axis of examples.
     virtual std::optional<std::size_t> count() const = 0;
-    /// How many to run at once when the caller has no wish; 0: all.
+    /// The default batch size; 0: all examples at once.
     virtual std::size_t usualBatch() const = 0;
-    /// Examples [first, first + number) as inputs of the model; number 0: all, untouched.
+    /// Examples [first, first + number) as inputs of the model; number 0: all, unchanged.
     virtual Result<interpret::Feed> batch(std::size_t first, std::size_t number) const = 0;
-    /// The inputs of which every example has a part.
+    /// The inputs that have an axis of examples.
     virtual std::vector<std::string> cutInputs() const { return {}; }
-    /// The right classes, as many as count(); empty without labels.
+    /// The labels, one for each example; empty if there are none.
     const std::vector<std::int64_t> &labels() const { return m_labels; }
-    /// The names of the pictures, as many as count(); empty where examples are none.
+    /// The file names of pictures, one for each example; empty for arrays.
     const std::vector<std::string> &files() const { return m_files; }
-    virtual bool isBgr() const { return false; } ///< of pictures: the order of their colours as inputs
+    virtual bool isBgr() const { return false; } ///< colour order of pictures as inputs
 
 protected:
     std::vector<std::int64_t> m_labels;
     std::vector<std::string> m_files;
 };
 
-/// The file that an error about a label is about.
+/// The file that errors about labels name.
 const std::string &labelsFile(const ExampleOptions &options);
 
-/// fails: BadInput for files that cannot be read, arrays that are no input, labels that name no picture or are fewer than
-/// the examples; BadCall for pictures without a preprocess file.
+/// fails: BadInput for unreadable files, arrays that do not belong to an input, labels that name no picture or are fewer than the examples;
+/// BadCall for pictures without a preprocess file.
 Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Model &model,
                                                     const std::string &modelPath);
 
-/// By what these examples are judged. fails: as Task::of()
+/// The task of the first output on these examples. fails: as Task::of()
 Result<std::shared_ptr<const tasks::Task>> taskOf(const ExampleOptions &options, const ExampleSource &source,
                                                   const graph::Graph &graph);
 
-/// A file that a setting leads to.
+/// A file that a setting names.
 struct FieldFile
 {
     Field field = Field::None;
     std::string path;
-    std::string_view word = {}; ///< for a setting that has no field: "targets"
+    std::string_view word = {}; ///< for a setting without a field: "targets"
 };
 
-/// The files that openExamples() and batch() read, as far as they are there: arrays or pictures, rules, labels, targets.
+/// The existing files that openExamples() and batch() read: arrays or pictures, preprocessing, labels, targets.
 std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath);
 
-/// The shapes that one example gives the inputs (as many as the model takes, where it takes another number only), so that those of the rest of the network follow. fails: as openExamples().
+/// The shapes of inputs for one example (or as many as the model requires), from which all others can be inferred. fails: as openExamples()
 Result<std::vector<std::pair<std::string, tensor::Shape>>>
 shapesOfOne(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath);
 

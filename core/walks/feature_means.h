@@ -10,8 +10,8 @@
 
 namespace halftone::walks {
 
-/// Runs the model over the calibration examples once more and takes the means of what int8 layers read, before and after the
-/// codes that `ranges` gives them; a tensor without a range there is taken as it is.
+/// Runs the model over the calibration examples once more and computes the means of the inputs of int8 layers, before and after quantization
+/// by `ranges`. Tensors without a range stay as they are.
 /// fails: as calibrateModel()
 Result<std::unordered_map<std::string, quantize::FeatureMeans>>
 featureMeans(const graph::Model &model, const std::string &modelPath,

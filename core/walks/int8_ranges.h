@@ -18,14 +18,13 @@
 
 namespace halftone::walks {
 
-/// Whether thresholds are to be those of MXNet's own search, from histograms that the first batch settles: what its tools, which
-/// quantize graphs in that form, would find on the same batches.
+/// Are thresholds found as the tools of the graph's format find them, with histograms whose ranges the first batch sets?
 bool isMeantAsBatches(const graph::Graph &graph, calibration::ThresholdMethod method);
 
 /// Does a conversion by the policy quantize anything?
 bool asksForInt8(const policy::Policy &policy);
 
-/// Thresholds of one calibration as policies choose them, each searched for once. Safe from any thread.
+/// The thresholds of one calibration as chosen by policies, each computed once. Thread-safe.
 class RangeCache
 {
 public:
@@ -34,11 +33,11 @@ public:
 
     const std::shared_ptr<const CalibrateOutcome> &calibration() const { return m_calibration; }
 
-    /// The ranges of those of the named tensors that were calibrated, as the policy says (choiceFor()), with uint8 codes where
-    /// no value is negative. fails: Cancelled
+    /// The ranges of the named tensors that were calibrated, as the policy chooses (choiceFor()); uint8 codes if no value is negative.
+    /// fails: Cancelled
     Result<quantize::QuantizedRanges> ranges(const std::vector<std::string> &names,
                                              const policy::Policy &policy, const Progress &progress = {});
-    /// The same with the largest magnitudes, which need no search: for what only the structure is wanted of.
+    /// The same with the largest magnitudes, which is fast: enough to find the structure of the quantized graph.
     quantize::QuantizedRanges roughRanges(const std::vector<std::string> &names) const;
 
 private:
@@ -50,19 +49,19 @@ private:
     std::map<Key, calibration::Threshold> m_chosen;
 };
 
-/// Where the ranges of a conversion come from; the first that is there.
+/// Sources of the ranges of a conversion; the first one that is set is used.
 struct RangeSource
 {
-    std::shared_ptr<RangeCache> calibrated; ///< statistics of before
-    bool isRough = false; ///< of these the largest magnitudes will do
+    std::shared_ptr<RangeCache> calibrated; ///< earlier statistics
+    bool isRough = false; ///< RangeCache::roughRanges() suffices
     std::string table; ///< a calibration table
-    CalibrateOptions calibrate; ///< with examples.inputs: these are run
-    /// Shapes of inputs, of which random values are run once: for speed alone.
+    CalibrateOptions calibrate; ///< if examples.inputs is set: calibrate on them
+    /// Shapes of inputs: run once on random values, for timing only.
     const infer::KnownShapes *randomInputs = nullptr;
 };
 
-/// The ranges of the tensors that a conversion of `model` needs; none when the policy asks for no int8 or there is no source.
-/// decided  by mixed::decide() from the model and the policy; what is planned to know the tensors is kept in it
+/// The ranges of the tensors that a conversion of `model` needs; empty if the policy requests no int8 or there is no source.
+/// decided  result of mixed::decide() for the model and the policy; keeps the plan that names the tensors
 /// fails: as calibrateModel(), mixed::rangesToFind() and report::readCalibrationTable()
 Result<quantize::QuantizedRanges> rangesFor(const graph::Model &model, const std::string &modelPath,
                                             const policy::Policy &policy, mixed::Decided &decided,

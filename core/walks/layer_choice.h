@@ -11,10 +11,10 @@
 
 namespace halftone::walks {
 
-/// Chooses mse, or minmax where that costs clearly less, by what they cost at the outputs of convolutions and matrix products that read a tensor (Q-output): a few
-/// examples are run, and each such layer again with its data as codes of either threshold would have them. Fills in
-/// CalibratedTensor::atOutputs of the tensors that such a layer reads; others have none.
-/// Does not depend on the number of threads. Nothing is done where the memory limit does not hold one example.
+/// Chooses between mse and minmax for each tensor by the error at the outputs of the convolutions and matrix products that read it (Q-output):
+/// mse, unless minmax is clearly better. Runs a few examples, and each such layer again with its input quantized by either threshold. Fills in
+/// CalibratedTensor::atOutputs for tensors with such a reader. The result does not depend on the number of threads. Does nothing if one example
+/// exceeds the memory limit.
 /// fails: as calibrateModel()
 Result<void> compareAtOutputs(const graph::Model &model, const std::string &modelPath,
                               const CalibrateOptions &options,

@@ -4,11 +4,11 @@
 
 namespace halftone::walks {
 
-/// What int8 codes of a range make of values (core/quantize/RULES.md, Q-quantize, Q-pair-data).
+/// Quantizes single values to the int8 codes of a range and back (core/quantize/RULES.md, Q-quantize, Q-pair-data).
 class ValueCodes
 {
 public:
-    /// inPairs  codes have a zero point, as where values pass through pairs
+    /// inPairs  codes have a zero point, as in QDQ pairs
     ValueCodes(const quantize::QuantizedRange &range, quantize::QuantizedCodes codes, bool inPairs);
 
     double decoded(float value) const;

@@ -104,7 +104,7 @@ private:
     std::vector<NodeId> m_order;
     std::vector<std::size_t> m_next; ///< by NodeId: the batch whose turn it is
     BatchFailure m_failure; ///< and whoever waits for a turn
-    std::optional<WorkPool> m_pool; ///< last: its tasks use the others
+    std::optional<WorkPool> m_pool; ///< last: its work uses the others
 };
 
 } // namespace

@@ -20,7 +20,7 @@ WorkPool::WorkPool(unsigned threads, Priority priority)
         m_threads.reserve(threads);
         for (unsigned k = 0; k < threads; ++k) {
             m_threads.emplace_back([this, priority](const std::stop_token &ended) {
-                if (priority == Priority::Behind)
+                if (priority == Priority::Low)
                     lowerPriority(kNicer);
                 work(ended);
             });
@@ -35,16 +35,16 @@ WorkPool::~WorkPool()
     static_cast<void>(wait()); // who wants to know has asked
 }
 
-void WorkPool::submit(Task task, std::size_t bytes)
+void WorkPool::submit(Work item, std::size_t bytes)
 {
     std::unique_lock lock(m_mutex);
     if (m_threads.empty()) {
         lock.unlock();
-        run(task);
+        run(item);
         return;
     }
     m_changed.wait(lock, [&] { return m_bytes == 0 || m_bytes + bytes <= kMostBytes; });
-    m_tasks.emplace_back(std::move(task), bytes);
+    m_queue.emplace_back(std::move(item), bytes);
     m_bytes += bytes;
     ++m_open;
     m_changed.notify_all();
@@ -57,9 +57,9 @@ Result<void> WorkPool::wait()
     return m_failure ? Result<void>(*m_failure) : Result<void>();
 }
 
-void WorkPool::run(const Task &task)
+void WorkPool::run(const Work &item)
 {
-    Result<void> done = guarded(task);
+    Result<void> done = guarded(item);
     const std::lock_guard lock(m_mutex);
     if (!done.ok() && !m_failure)
         m_failure = std::move(done).error();
@@ -68,12 +68,12 @@ void WorkPool::run(const Task &task)
 void WorkPool::work(const std::stop_token &ended)
 {
     std::unique_lock lock(m_mutex);
-    while (m_changed.wait(lock, ended, [this] { return !m_tasks.empty(); })) {
-        auto [task, bytes] = std::move(m_tasks.front());
-        m_tasks.pop_front();
+    while (m_changed.wait(lock, ended, [this] { return !m_queue.empty(); })) {
+        auto [item, bytes] = std::move(m_queue.front());
+        m_queue.pop_front();
         lock.unlock();
-        run(task);
-        task = nullptr; // before its bytes count as free
+        run(item);
+        item = nullptr; // before its bytes count as free
         lock.lock();
         m_bytes -= bytes;
         --m_open;

@@ -30,7 +30,7 @@ private Q_SLOTS:
         }
     }
 
-    void whatATaskThrowsOrRefusesIsToldByWait()
+    void waitReportsWhatWorkThrowsOrRefuses()
     {
         for (const unsigned threads : {0U, 2U}) {
             std::atomic<int> done = 0;
