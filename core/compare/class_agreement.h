@@ -9,34 +9,34 @@
 
 namespace halftone::compare {
 
-/// What a row of an output says, so that its divergence can be computed.
+/// The meaning of a row of an output, for its divergence.
 enum class Scores
 {
-    Logits, ///< softmax makes them probabilities
+    Logits, ///< converted to probabilities by softmax
     Probabilities
 };
 
-/// How far two models decide alike (core/quantize/RULES.md, Q-agreement). Shares are in [0, 1].
+/// How often two models predict the same classes (core/quantize/RULES.md, Q-agreement). Shares are in [0, 1].
 struct Agreement
 {
     std::size_t examples = 0;
     double top1 = 0; ///< share with the same first class
-    double top5 = 0; ///< mean share of the first five classes (all, if there are fewer) that are common
-    double top1InTop5 = 0; ///< share whose first class is among the other's first five
+    double top5 = 0; ///< mean share of common classes among the first five (or all, if fewer)
+    double top1InTop5 = 0; ///< share whose first class is among the other model's first five
     double divergence = 0; ///< mean Kullback-Leibler divergence in nats
 };
 
-/// What an Agreement is made of; parts of the same examples add up, in any order.
+/// The sums behind an Agreement; can be added in any order.
 struct AgreementParts
 {
     std::uint64_t examples = 0;
     std::uint64_t top1 = 0;
     std::uint64_t top1InTop5 = 0;
-    tensor::ExactSum top5; ///< of each example's share
+    tensor::ExactSum top5; ///< shares of the examples
     tensor::ExactSum divergence;
 
     void add(const AgreementParts &other);
-    std::optional<Agreement> result() const; ///< nothing without examples
+    std::optional<Agreement> result() const; ///< absent without examples
 };
 
 /// Collects the agreement over the rows of one output.
@@ -48,7 +48,7 @@ public:
     {
     }
 
-    /// One example. Needs: as many scores in both.
+    /// Adds one example. Needs: equal numbers of scores.
     void add(std::span<const float> reference, std::span<const float> values);
     std::optional<Agreement> result() const { return m_sums.result(); }
     const AgreementParts &parts() const { return m_sums; }

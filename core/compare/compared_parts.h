@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-/// What comparisons are made of: parts over other examples of the same data add up, in any order, to what a comparison over
-/// all of them gives, to the last bit.
+/// The sums behind comparisons. Parts of disjoint examples of the same data, added in any order, equal those of one comparison over all of
+/// them, to the last bit.
 namespace halftone::compare {
 
-/// Of one output of one node: LayerErrors with what its figures are made of.
+/// LayerErrors of one output of a node, as sums.
 struct LayerParts
 {
     graph::NodeId node = 0;
@@ -31,9 +31,9 @@ struct OutputParts
 
 struct ComparedParts
 {
-    std::vector<LayerParts> layers; ///< as Comparison::layers
+    std::vector<LayerParts> layers; ///< like Comparison::layers
     std::vector<OutputParts> outputs; ///< by head
-    std::size_t peakBytes = 0; ///< the most of any part
+    std::size_t peakBytes = 0; ///< maximum of all parts
 };
 
 /// Needs: parts of the same models.

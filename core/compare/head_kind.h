@@ -6,15 +6,15 @@
 
 namespace halftone::compare {
 
-/// What an output's values are, by the operator that makes them.
+/// The kind of an output's values, by the operator that computes them.
 enum class HeadKind : std::uint8_t
 {
     Unknown,
-    Probabilities, ///< of classes: a softmax
-    Embedding, ///< a normalisation: vectors that are compared by their direction
+    Probabilities, ///< of classes, from a softmax
+    Embedding, ///< vectors from a normalisation, compared by direction
 };
 
-/// Casts are looked through.
+/// Casts are ignored.
 HeadKind headKindOf(const graph::Graph &graph, graph::Entry head);
 
 } // namespace halftone::compare

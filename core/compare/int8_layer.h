@@ -9,41 +9,40 @@
 #include <utility>
 #include <vector>
 
-/// One int8 layer alone, for isolated effects: what it reads in the reference, as reals, is quantized with the ranges that
-/// the other model uses there, the layer computes on codes, and its result is dequantized.
+/// A single int8 layer for isolated errors: its inputs in the reference are quantized with the ranges of the other model, the layer computes on
+/// codes, and its result is dequantized.
 namespace halftone::compare {
 
 struct Int8Layer
 {
-    graph::Model model; ///< inputs as inputName() says, in the order of `reads`; one head, float32
+    graph::Model model; ///< inputs named by inputName(), in the order of `reads`; one float32 head
     std::vector<graph::Entry> reads; ///< values of the reference
 };
 
 std::string inputName(std::size_t k);
 
-/// The layer whose value `node` of the reference gives. Fused nodes are one layer: it belongs to the node whose value the
-/// fused one gives (ComparedModels::int8Group), and the others have none.
-/// Nothing for other nodes; for a value that is not float32; for one whose codes count in a parameter's range.
+/// The int8 layer that produces the value of `node`. Fused nodes form one layer, which belongs to the node whose value the fused node has
+/// (ComparedModels::int8Group). Absent for other nodes, values that are not float32, and values whose codes use the range of a parameter.
 std::optional<Int8Layer> int8Layer(const ComparedModels &models, graph::NodeId node);
 
-/// Do both compute the same from the same? Parameters are compared by their bits.
+/// Do both compute the same? Parameters are compared by their bits.
 bool areSame(const Int8Layer &a, const Int8Layer &b);
 
-/// Values that int8 layers of several nodes read, from when they are there to when the last node's turn has come.
+/// Values that int8 layers of several nodes read, kept until the last of these layers is done.
 class Int8Reads
 {
 public:
     explicit Int8Reads(const ComparedModels &models);
 
-    /// Is `node` part of an int8 layer, so that keep() wants what it reads?
+    /// Is `node` part of an int8 layer? Then its inputs are passed to keep().
     bool isPart(graph::NodeId node) const
     {
         return !m_models.int8Group.empty() && m_models.int8Group[node] != rewrite::kNoNode;
     }
-    void clear() { m_kept.clear(); } ///< before a batch
-    /// Before `node` is computed.
+    void clear() { m_kept.clear(); } ///< call before a batch
+    /// Call before `node` is computed.
     void keep(graph::NodeId node, std::span<const tensor::Tensor> inputs);
-    /// What the layer of `node` reads, each once; empty where there is none. They are not kept for it any longer.
+    /// The inputs of the layer of `node`, each once; empty without a layer. They are no longer kept for it.
     std::vector<tensor::Tensor> take(graph::NodeId node);
     std::size_t bytes() const;
 
@@ -52,7 +51,7 @@ private:
     struct Kept
     {
         tensor::Tensor value;
-        std::size_t layers = 0; ///< whose turn has not come
+        std::size_t layers = 0; ///< that still read it
     };
 
     const ComparedModels &m_models;

@@ -10,19 +10,17 @@
 
 namespace halftone::compare {
 
-/// LayerCompare for one reference and one set of batches, against a model that changes a little from time to time. Keeps the
-/// values of all nodes of both models, of as many batches as the memory limit allows, and computes of these only what lies
-/// behind a node whose operator, types, casts or parameters are others than before; all other batches are computed anew, one
-/// after the other. Figures of all else are those of before. What an answer that was cancelled has computed is kept too. For
-/// one thread at a time.
+/// An incremental LayerCompare for a model that is edited: one reference, one set of batches. Keeps the values of all nodes of both models for
+/// as many batches as the memory limit allows, and recomputes only what follows a node whose operator, types, casts or parameters have changed.
+/// Other batches are recomputed completely, one after the other. All other figures are reused, also those of a comparison that was cancelled.
+/// For one thread at a time.
 class KeptCompare
 {
 public:
-    /// batches     the same for as long as this lives
-    /// threads     that look at values; figures do not depend on their number
-    /// sideBySide  batches that are computed at a time, as far as the memory limit has room for their values, each on one thread of
-    ///             its own: then `backends` should compute with one. Figures do not depend on it
-    /// fails: what interpret::Interpreter::create refuses.
+    /// threads     number of threads that evaluate values; does not affect the figures
+    /// sideBySide  batches to compute in parallel, each on one thread, as far as their values fit into the memory limit: `backends` should
+    ///             then use one thread. Does not affect the figures
+    /// fails: as interpret::Interpreter::create
     static Result<KeptCompare> create(const graph::Model &reference, std::vector<interpret::Feed> batches,
                                       const kernels::BackendChain &backends, unsigned threads = 1,
                                       unsigned sideBySide = 1);
@@ -32,26 +30,25 @@ public:
 
     struct Answer
     {
-        /// Bit for bit what LayerCompare gives over the same batches, but for `peakBytes`, which counts what is kept.
+        /// Equals the result of LayerCompare over the same batches bit for bit, except for `peakBytes`, which includes kept values.
         Comparison comparison;
-        std::vector<LayerCompare::Heads> heads; ///< by batch; empty ones for batches that are still to come
-        std::size_t batches = 0; ///< that errors of all layers are known of
-        /// As LayerCompare::firstUnclean, after the first batch that has it; all else is then empty.
+        std::vector<LayerCompare::Heads> heads; ///< by batch; empty for batches not yet computed
+        std::size_t batches = 0; ///< with known errors of all layers
+        /// LayerCompare::firstUnclean of the first batch that has one; everything else is then empty.
         std::optional<LayerErrors> unclean;
     };
 
-    /// Is given what is known so far: after the first batch, and from time to time from there on. The last answer is not told.
+    /// Receives intermediate results: after the first batch, then from time to time; not the final one.
     using Interim = std::function<void(Answer)>;
 
-    /// Nothing when the values of one batch, or what LayerCompare would hold in the worst case, may go beyond the memory
-    /// limit, or when shapes depend on values: before anything is computed. Errors come before isolated effects, which come
-    /// layer by layer.
-    /// Needs: models.reference is what this was made for.
-    /// fails: what running refuses; Unsupported for isolated effects without types; Cancelled
+    /// Computes cumulative errors first, then isolated errors layer by layer. Absent, before anything is computed, if the values of one batch (or
+    /// the worst case of LayerCompare) may exceed the memory limit, or if shapes depend on values.
+    /// Needs: models.reference is the reference given to create().
+    /// fails: errors of running; Unsupported for isolated errors without types; Cancelled
     Result<std::optional<Answer>> compare(const ComparedModels &models, const CompareSettings &settings,
                                           const Progress &progress = {}, const Interim &interim = {});
 
-    /// Nodes that the last compare() computed, of both models and of single layers, over all batches.
+    /// The number of nodes that the last compare() computed in both models and single layers, over all batches.
     std::size_t computedNodes() const;
 
 private:

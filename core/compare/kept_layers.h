@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
-/// Inside of KeptCompare: the figures of layers that are lowered alone.
+/// Internal to KeptCompare: the isolated errors of layers.
 namespace halftone::compare {
 
-/// The figures of one node as they are added, batch by batch, in whatever order.
+/// The figures of one node, added batch by batch in any order.
 struct KeptFigures
 {
     NodeRows rows;
@@ -27,7 +27,7 @@ struct KeptFigures
         , has(all)
     {
     }
-    /// That batch, too.
+    /// Marks a batch as added.
     void settle(std::size_t batch)
     {
         has[batch] = true;
@@ -36,7 +36,7 @@ struct KeptFigures
     }
 };
 
-/// One batch of a comparison, whose values in the reference are all there.
+/// One batch of a comparison, with all values of the reference.
 struct KeptBatch
 {
     const ComparedModels &models;
@@ -44,40 +44,40 @@ struct KeptBatch
     const KeptValues &values;
     const std::vector<tensor::Tensor> &heads; ///< of the reference
     std::size_t index = 0;
-    std::size_t worker = 0; ///< who runs it; one at a time each
+    std::size_t worker = 0; ///< that runs it; one batch at a time
     const Progress &progress;
-    std::function<void(graph::NodeId)> begins; ///< with a layer
-    std::function<void()> computed; ///< a node
-    std::function<void(graph::NodeId)> ended; ///< a layer, whose figures are there
+    std::function<void(graph::NodeId)> begins; ///< called before a layer
+    std::function<void()> computed; ///< called after a node
+    std::function<void(graph::NodeId)> ended; ///< called after a layer, whose figures are known
 };
 
-/// Keeps the figures of every form that a layer was lowered to.
+/// Keeps the figures of every form in which a layer was lowered.
 class KeptLayers
 {
 public:
-    /// Must live as long as this: `reference`. backends: kept
+    /// `reference` must outlive this.
     KeptLayers(const graph::Graph &reference, const kernels::BackendChain &backends, std::size_t batches);
 
-    /// What one comparison asks for.
+    /// The request of one comparison.
     struct Asked
     {
-        std::map<graph::NodeId, std::size_t> forms; ///< which of the layer's
-        /// By worker: those that were run.
+        std::map<graph::NodeId, std::size_t> forms; ///< index of the layer's form
+        /// By worker: layers that were run.
         std::vector<std::map<graph::NodeId, std::optional<LoweredLayer>>> layers;
-        bool keepsLayers = true; ///< else each is made anew for each batch
-        /// By NodeId: about how many bytes of values a layer alone makes compute: behind it half of the rest is taken.
+        bool keepsLayers = true; ///< otherwise each is created again for each batch
+        /// By NodeId: estimated bytes of values to compute for a layer, assuming half of the nodes after it.
         std::vector<double> bytes;
     };
     Asked choose(const ComparedModels &models, const KeptPlan &reference, const KeptPlan &lowered,
                  std::size_t workers);
-    /// Of values, that add() will compute over all batches.
+    /// Bytes of values that add() will compute over all batches.
     double bytesToCompute(const Asked &asked) const;
     bool isKnown(const Asked &asked, std::size_t batch) const;
 
-    /// Adds a batch, where it is not known; several threads may, each as another worker. `execution` stands before the first node.
-    /// fails: what running refuses; Cancelled
+    /// Adds a batch unless it is known. Several threads may call this, each as another worker. `execution` is before the first node.
+    /// fails: errors of running; Cancelled
     Result<void> add(interpret::Execution execution, const KeptBatch &batch, Asked &asked);
-    /// Adds the figures to the rows of a node, if it was asked for.
+    /// Adds the figures to the rows of a node that was requested.
     void tell(graph::NodeId node, const Asked &asked, std::span<LayerErrors> rows) const;
 
 private:
@@ -99,7 +99,7 @@ private:
     const std::vector<std::size_t> m_shown; ///< by NodeId
     std::size_t m_batches = 0;
     std::unordered_map<graph::NodeId, std::vector<Form>> m_known;
-    mutable std::mutex m_adding; ///< of the figures in it, while a batch is added
+    mutable std::mutex m_adding; ///< for m_known, while a batch is added
 };
 
 } // namespace halftone::compare

@@ -8,34 +8,33 @@
 
 namespace halftone::compare {
 
-/// Which batches are enough to tell what outputs lose.
+/// How many batches suffice for the errors of outputs.
 struct Sample
 {
-    std::size_t first = 0; ///< to begin with, or all that there are; 0: all of them, this once
+    std::size_t first = 0; ///< number to begin with, or all if there are fewer; 0: all
     double precision = 0; ///< relative standard error of each output's Σd² / Σr²
 };
 
-/// What the outputs lose, for one reference and one set of batches, of many models that differ a little: KeptCompare without layers.
-/// Values of the reference in batches of a sample are kept when they are computed a second time, of as many batches as the memory limit
-/// allows, and of another model only what lies behind a difference is computed. Batches are computed side by side, one a thread, with
-/// kernels of one thread, so that values are the same with any number of threads. For one thread at a time.
+/// Errors of outputs for many similar models, with one reference and one set of batches: KeptCompare without layers. Values of the reference
+/// are kept from their second use on, for as many batches of the sample as the memory limit allows, and of another model only the nodes after
+/// a difference are computed. Batches run in parallel, each on one thread, so that values do not depend on the number of threads. For one
+/// thread at a time.
 class KeptOutputs
 {
 public:
-    /// batches   the same for as long as this lives
     /// backends  that compute on one thread
-    /// threads   batches in hand at a time, at most
+    /// threads   maximum number of parallel batches
     KeptOutputs(graph::Model reference, std::vector<interpret::Feed> batches,
                 const kernels::BackendChain &backends, unsigned threads);
     KeptOutputs(KeptOutputs &&) noexcept;
     KeptOutputs &operator=(KeptOutputs &&) noexcept;
     ~KeptOutputs();
 
-    /// sample  batches that lie evenly among all are taken, twice as many each time, until figures are as precise or an output is not
-    ///         clean. Heads of the others are empty
-    /// Comparison::layers is empty. Nothing when the values of the batches in hand may go beyond the memory limit, or when shapes depend on
-    /// values: before anything is computed. Needs: models.reference is what this was made for.
-    /// fails: what interpret::Interpreter::create and running refuse; Cancelled
+    /// Comparison::layers is empty. Absent, before anything is computed, if the values of parallel batches may exceed the memory limit, or if
+    /// shapes depend on values. Needs: models.reference is the reference given to the constructor.
+    /// sample  evenly spaced batches are used, twice as many each time, until the figures are precise enough or an output is unclean; heads of
+    ///         other batches are empty
+    /// fails: errors of interpret::Interpreter::create and of running; Cancelled
     Result<std::optional<KeptCompare::Answer>> compare(const ComparedModels &models, std::size_t memoryLimit,
                                                        const Sample &sample = {},
                                                        const Progress &progress = {});

@@ -7,29 +7,29 @@
 #include <unordered_map>
 #include <vector>
 
-/// Inside of KeptCompare: what is to be computed, and what was.
+/// Internal to KeptCompare: what is computed, and what was.
 namespace halftone::compare {
 
-/// Outputs of nodes for one batch, by what computes them.
+/// Outputs of nodes for one batch, by the computation that gives them.
 using KeptValues = std::unordered_map<ValueKeys::Key, std::vector<tensor::Tensor>>;
 
-/// What every node of a graph gives for the first batch.
+/// The outputs of all nodes for the first batch.
 struct KeptPlan
 {
-    std::vector<graph::NodeId> order; ///< what the heads need, in topological order
-    std::vector<ValueKeys::Key> keys; ///< by NodeId; 0 for what no head needs
+    std::vector<graph::NodeId> order; ///< nodes that the heads need, in topological order
+    std::vector<ValueKeys::Key> keys; ///< by NodeId; 0 for nodes that no head needs
     std::vector<std::vector<tensor::DType>> types; ///< by NodeId, of its outputs
     std::vector<std::size_t> bytes; ///< by NodeId, of its outputs
-    std::size_t allBytes = 0; ///< of nodes that are no variables
+    std::size_t allBytes = 0; ///< of nodes except variables
     std::size_t headBytes = 0;
     bool isOpen = false; ///< a shape depends on values
 };
 
-/// The plan of a model that was started with `feed`.
+/// The plan of a model whose run was started with `feed`.
 KeptPlan keptPlanOf(const graph::Model &model, const interpret::Execution &start, const interpret::Feed &feed,
                     ValueKeys &keys);
 
-/// The most that one node reads and gives, parameters too.
+/// The largest sum of a node's inputs, outputs and parameters, in bytes.
 std::size_t bytesAroundANode(const graph::Graph &graph, const KeptPlan &plan);
 
 } // namespace halftone::compare

@@ -16,78 +16,77 @@
 
 namespace halftone::compare {
 
-/// Two models whose layers are compared, and which node answers to which.
+/// Two models to compare, and which of their nodes correspond.
 struct ComparedModels
 {
     graph::Model reference;
-    graph::Model other; ///< heads as in the reference: as many, in the same order
-    /// By NodeId of the reference: the other's node that computes the same; rewrite::kNoNode for none.
+    graph::Model other; ///< with the same number and order of heads as the reference
+    /// By NodeId of the reference: the corresponding node of the other model; rewrite::kNoNode: none.
     std::vector<graph::NodeId> counterpart;
-    /// Of `other`; isolated effects need it. Empty: types are not known.
+    /// Types of `other`, required for isolated errors; empty: unknown.
     infer::TypeMap types;
     /// As rewrite::Conversion::int8Group.
     std::vector<graph::NodeId> int8Group = {};
-    /// The format that float16 stands for in `other` (interpret::Interpreter::create).
+    /// The format to compute instead of float16 in `other` (interpret::Interpreter::create).
     tensor::DType float16As = tensor::DType::F16;
 };
 
-/// Lets float16 stand for `format` in the other model: its parameters are rounded to that from the reference's.
-/// clamps  finite values beyond the range become its ends. fails: Cancelled
+/// Replaces float16 by `format` in the other model: parameters are rounded to it from those of the reference.
+/// clamps  clamp finite values to the range. fails: Cancelled
 Result<void> replaceFloat16(ComparedModels &models, tensor::DType format, bool clamps,
                             const Progress &progress = {});
 
-/// `source` against what a conversion made of it: nodes are matched by the conversion's own map, merged ones to those that
-/// stand for them.
+/// A model and its conversion, matched by the map of the conversion; merged nodes match the node that replaces them.
 ComparedModels convertedPair(const graph::Model &source, const graph::Model &converted,
                              const rewrite::Conversion &conversion);
 
-/// Two models matched by the names of their nodes. fails: BadInput when they have different numbers of heads.
+/// Two models, matched by the names of nodes. fails: BadInput if they have different numbers of heads.
 Result<ComparedModels> pairByName(const graph::Model &reference, const graph::Model &other);
 
-/// Names of nodes (no variables) that have no counterpart, in the reference and in the other one.
+/// Names of nodes, except variables, without a counterpart.
 struct Unmatched
 {
     std::vector<std::string> reference;
-    std::vector<std::string> other; ///< casts that a conversion inserts are left out
+    std::vector<std::string> other; ///< except casts that a conversion inserts
 };
 Unmatched unmatchedNodes(const ComparedModels &models);
 
 struct CompareSettings
 {
-    /// Beside the cumulative effect (every layer as the other model has it, measured at each layer's output): one layer at a time as the other model has it, with the casts that it needs, all else as the reference; the
-    /// reference's values before it are used again.
+    /// Besides cumulative errors (all layers lowered, measured at each layer's output): isolated errors, with one layer at a time lowered between
+    /// the casts that it needs, and everything else as in the reference, whose values before that layer are reused.
     bool isolated = false;
-    /// Only what the outputs lose: Comparison::layers is empty where that spares time (session::LiveComparison, by KeptOutputs).
+    /// Only errors of outputs are needed: Comparison::layers is empty if that saves time (session::LiveComparison, KeptOutputs).
     bool outputsOnly = false;
-    std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes of inputs and values of nodes held at a time
-    /// Kernels, and the weights that they pack, stay from batch to batch. Else each is made when its node is computed and given
-    /// free then: what is held is then no more than values and one layer's weights.
+    std::size_t memoryLimit = std::size_t{1} << 30; ///< for inputs and values of nodes, in bytes
+    /// Kernels and their packed weights are kept from batch to batch. Otherwise each is created when its node is computed and released after
+    /// that, so that memory holds values and the weights of one layer only.
     bool keepsKernels = true;
-    /// What computes the other model; empty: the same as the reference.
+    /// For the other model; empty: as for the reference.
     kernels::BackendChain otherBackends = {};
-    /// SQNR in dB below which a layer counts as diverged. Nothing: half of the significant bits of the narrowest
-    /// type of real numbers among the other's values, 6.02 dB each (33 dB for float16, 24 for bfloat16 and int8, 72 for float32).
+    /// SQNR in dB below which a layer has diverged. Absent: 6.02 dB for each of half of the significant bits of the narrowest type of real
+    /// numbers in the other model (33 dB for float16, 24 for bfloat16 and int8, 72 for float32).
     std::optional<double> threshold;
 };
 
-/// One output of one node.
+/// Errors of one output of a node.
 struct LayerErrors
 {
     graph::NodeId node = 0; ///< in the reference
     std::uint32_t output = 0;
-    tensor::DType dtype = tensor::DType::Unknown; ///< of the other's value
-    std::optional<tensor::ErrorFigures> cumulative; ///< nothing for a layer without a counterpart
-    std::optional<tensor::ErrorFigures> isolated; ///< nothing for a layer that nothing was lowered in
+    tensor::DType dtype = tensor::DType::Unknown; ///< in the other model
+    std::optional<tensor::ErrorFigures> cumulative; ///< absent without a counterpart
+    std::optional<tensor::ErrorFigures> isolated; ///< absent if nothing was lowered in the layer
     std::optional<tensor::ErrorFigures>
-        isolatedAtOutputs; ///< over all heads together, on the node's first row
-    bool shapesDiffer = false; ///< in some batch; those values are not in the figures
-    std::uint64_t notFinite = 0; ///< NaN and infinities in the reference's values
+        isolatedAtOutputs; ///< over all heads; on the first output of the node
+    bool shapesDiffer = false; ///< in some batch, whose values are not counted
+    std::uint64_t notFinite = 0; ///< number of NaN and infinities in the reference
 };
 
 struct OutputErrors
 {
     tensor::ErrorFigures figures;
-    std::optional<Agreement> agreement; ///< of outputs that have one row of scores an example
+    std::optional<Agreement> agreement; ///< for outputs with one row of scores per example
     bool shapesDiffer = false;
 };
 
@@ -96,29 +95,27 @@ struct Comparison
     std::vector<LayerErrors> layers; ///< in topological order
     std::vector<OutputErrors> outputs; ///< by head
     double threshold = 0; ///< dB
-    /// The first layer whose cumulative SQNR lies below the threshold, or with NaN or infinities where the reference has
-    /// none; an index into `layers`.
+    /// The first layer (an index into `layers`) with cumulative SQNR below the threshold, or with NaN or infinities that the reference lacks.
     std::optional<std::size_t> firstDivergence;
-    /// The first layer with NaN or infinities in the reference itself, a mask for one.
+    /// The first layer with NaN or infinities in the reference itself, such as a mask.
     std::optional<std::size_t> firstUnclean;
-    std::size_t peakBytes = 0; ///< of inputs and values held at a time
+    std::size_t peakBytes = 0; ///< peak of inputs and values
 };
 
 struct ComparedParts;
 
-/// Did a batch find room?
+/// Did a batch fit into memory?
 enum class Room
 {
     Enough,
-    TooSmall ///< the batch was given up before memory went beyond the limit
+    TooSmall ///< the batch was abandoned before it exceeded the limit
 };
 
-/// Compares batch after batch. Both models are computed node by node in step; a value is dropped once both sides and the
-/// comparison are done with it.
+/// Compares batch by batch. Both models run in step, node by node, and values are released as soon as they are no longer needed.
 class LayerCompare
 {
 public:
-    /// fails: what interpret::Interpreter::create refuses; Unsupported for isolated effects without types.
+    /// fails: as interpret::Interpreter::create; Unsupported for isolated errors without types
     static Result<LayerCompare> create(const ComparedModels &models, const kernels::BackendChain &backends,
                                        const CompareSettings &settings);
     LayerCompare(LayerCompare &&) noexcept;
@@ -131,19 +128,19 @@ public:
         std::vector<tensor::Tensor> other;
     };
 
-    /// Adds the errors of a batch. After TooSmall the figures hold a part of the batch: forget() them or stop.
-    /// filling  of a batch that was filled up: its own rows are compared
-    /// fails: what running refuses; Cancelled
+    /// Adds the errors of a batch. After TooSmall the figures are incomplete: call forget() or stop.
+    /// filling  of a padded batch, of which only its own rows are compared
+    /// fails: errors of running; Cancelled
     Result<Room> add(const interpret::Feed &feed, const Progress &progress = {},
                      const kernels::FilledBatch &filling = {});
-    const Heads &heads() const; ///< of the batch added last
-    void forget(); ///< all figures so far
-    /// Where a head of the reference has NaN or infinities, so that no comparison means anything, as Comparison::firstUnclean, from the
-    /// batches so far: the node, the output and how many values. Isolated effects are not looked for in a batch that has it.
+    const Heads &heads() const; ///< of the last batch
+    void forget(); ///< discards all figures
+    /// Comparison::firstUnclean over the batches so far if a head of the reference has NaN or infinities, which makes the comparison
+    /// meaningless: node, output and number of values. Isolated errors of such a batch are not computed.
     std::optional<LayerErrors> firstUnclean() const;
 
     Comparison result() const;
-    ComparedParts parts() const; ///< what the figures so far are made of (compared_parts.h)
+    ComparedParts parts() const; ///< the sums behind the figures (compared_parts.h)
 
 private:
     class Impl;

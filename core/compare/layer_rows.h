@@ -11,17 +11,17 @@
 #include <span>
 #include <vector>
 
-/// Inside of LayerCompare: the figures that are being collected.
+/// Internal to LayerCompare: the figures being collected.
 namespace halftone::compare {
 
-/// Adds the errors of one tensor's values, as one example. Gives the number of reference values that are NaN or infinite; nothing, and no
-/// errors, when the shapes differ. Such a value, as masks have, is left out where `other` has the same, else it counts as an overflow
-/// (an infinity) or NaN.
-/// step  reals for 1 of `other`, which may be codes
+/// Adds the errors of a tensor as one example. A value that is NaN or infinite in the reference (a mask) is ignored if `other` has the same,
+/// otherwise counted as overflow or NaN.
+/// step     scale of `other`, which may hold codes
+/// returns  number of reference values that are NaN or infinite; absent, with nothing added, if the shapes differ
 std::optional<std::uint64_t> addErrors(const tensor::Tensor &reference, const tensor::Tensor &other,
                                        tensor::ErrorMetrics &metrics, float step = 1);
 
-/// The figures of one node's shown outputs.
+/// The figures of the visible outputs of a node.
 class NodeRows
 {
 public:
@@ -31,7 +31,7 @@ public:
     void addIsolated(std::span<const tensor::Tensor> reference, std::span<const tensor::Tensor> lowered);
     void addIsolatedAtOutputs(std::span<const tensor::Tensor> reference,
                               std::span<const tensor::Tensor> other);
-    /// Nothing is added any more: gives free what only adding needs.
+    /// Call when nothing will be added: releases what only adding needs.
     void settle();
 
     std::vector<LayerErrors> layers() const;
@@ -41,7 +41,7 @@ public:
     std::size_t rowCount() const { return m_rows.size(); }
 
 private:
-    /// Only those that are used exist.
+    /// Null until used.
     using Metrics = std::unique_ptr<StoredErrors>;
     struct Row
     {
@@ -57,17 +57,17 @@ private:
     std::vector<Row> m_rows; ///< by output
 };
 
-/// The figures of every shown output of every node that the heads need, in topological order.
+/// The figures of all visible outputs of all nodes that the heads need, in topological order.
 class LayerRows
 {
 public:
     explicit LayerRows(const graph::Graph &graph);
 
     std::size_t shownOutputs(graph::NodeId node) const { return m_shown[node]; }
-    /// Needs: a node that the heads need and that is no variable.
+    /// Needs: a node, not a variable, that the heads need.
     NodeRows &of(graph::NodeId node) { return m_nodes[m_place[node]]; }
 
-    /// Of figures, when all that may be added has been. isolated  those of layers alone, too
+    /// The memory of all figures when complete. isolated: including isolated errors
     std::size_t bytes(bool isolated) const;
 
     std::vector<LayerErrors> layers() const;

@@ -6,39 +6,38 @@
 
 namespace halftone::compare {
 
-/// How the other model computes a node of the reference.
+/// The form in which the other model computes a node of the reference.
 struct LoweredForm
 {
     graph::NodeDefPtr node;
-    std::vector<tensor::DType> inputs; ///< types that it computes in
+    std::vector<tensor::DType> inputs; ///< types in which it computes
     std::vector<tensor::DType> outputs;
-    /// In place of the others, for the node whose value an int8 layer gives: see int8Layer().
+    /// Instead of the other fields, for the node whose value an int8 layer computes: see int8Layer().
     std::shared_ptr<const Int8Layer> int8 = {};
 };
 
-/// Nothing when the other model computes the node in the same types, and for a node inside an int8 layer that does not give
-/// its value. `inputs`, `outputs`: the types in the reference.
+/// Absent if the other model computes the node in the same types, and for a node inside an int8 layer that does not produce its value.
+/// inputs, outputs  types in the reference
 std::optional<LoweredForm> loweredForm(const ComparedModels &models, graph::NodeId node,
                                        std::span<const tensor::DType> inputs,
                                        std::span<const tensor::DType> outputs);
 
-/// fails: Unsupported for models whose types are not known, so that single layers cannot be lowered.
+/// fails: Unsupported if types are unknown, so that single layers cannot be lowered
 Result<void> needTypes(const ComparedModels &models);
 
-/// One node of the reference as the other model has it, with casts before and behind it: takes and gives values of the
-/// reference's types.
+/// One node as the other model computes it, between casts: inputs and outputs have the types of the reference.
 class LoweredLayer
 {
 public:
-    /// Nothing where there is no loweredForm().
+    /// Absent if loweredForm() is.
     static Result<std::optional<LoweredLayer>> create(const ComparedModels &models, graph::NodeId node,
                                                       std::span<const tensor::DType> inputs,
                                                       std::span<const tensor::DType> outputs,
                                                       const kernels::BackendChain &backends);
 
-    /// Does it read what Int8Reads keeps, not the node's inputs? Then it gives the node's first output alone.
+    /// Does it read the values of Int8Reads instead of the node's inputs? It then gives the first output only.
     bool isInt8() const { return m_isInt8; }
-    /// fails: what running refuses. where = the node
+    /// fails: errors of running, where = the node
     Result<std::vector<tensor::Tensor>> run(std::span<const tensor::Tensor> inputs, const Progress &progress);
 
 private:

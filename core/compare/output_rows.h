@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-/// Inside of LayerCompare and KeptCompare: the figures of the heads, and what follows from all figures.
+/// Internal to LayerCompare and KeptCompare: the figures of the heads, and the final result.
 namespace halftone::compare {
 
-/// The figures of every head that are being collected.
+/// The figures of all heads being collected.
 class OutputRows
 {
 public:
@@ -30,11 +30,11 @@ private:
     std::vector<Output> m_outputs; ///< by head
 };
 
-/// The first head with NaN or infinities, without errors; nothing where all are finite.
-/// heads  values of those of `reference`
+/// The first head with NaN or infinities, without errors; absent if all are finite.
+/// heads  values of the heads of `reference`
 std::optional<LayerErrors> uncleanHead(const graph::Graph &reference, std::span<const tensor::Tensor> heads);
 
-/// The whole of it: finds the threshold, where settings give none, and the first layers that diverge or are unclean.
+/// The complete result: sets the threshold if absent, and finds the first layers that diverge or are unclean.
 Comparison conclude(std::vector<LayerErrors> layers, std::vector<OutputErrors> outputs,
                     std::optional<double> threshold);
 

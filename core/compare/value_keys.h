@@ -11,26 +11,25 @@
 
 namespace halftone::compare {
 
-/// The same nodes with the same names and wiring, in the same order; names of inserted casts mean nothing.
+/// Equal nodes, names and wiring in the same order; names of inserted casts are ignored.
 bool areSame(const graph::Graph &a, const graph::Graph &b);
 
-/// Everything that decides the bits that a node of a run gives, for one batch of inputs.
+/// Everything that determines the output bits of a node in a run on one batch.
 struct Computation
 {
     using Key = std::uint64_t;
 
-    graph::NodeDefPtr node; ///< operator, name (but of a cast), attributes and bodies count
-    std::vector<std::pair<Key, std::uint32_t>> inputs; ///< which computation, which output
+    graph::NodeDefPtr node; ///< operator, name (except of casts), attributes and bodies are compared
+    std::vector<std::pair<Key, std::uint32_t>> inputs; ///< computation and output
     std::vector<kernels::TensorDesc> outputs;
-    std::size_t shown = 0; ///< outputs that something reads (infer::shownOutputs)
-    tensor::Tensor parameter; ///< of unknown type: none
+    std::size_t shown = 0; ///< number of visible outputs (infer::shownOutputs)
+    tensor::Tensor parameter; ///< none if its type is unknown
     bool isCast = false;
 
     bool operator==(const Computation &other) const;
 };
 
-/// Numbers computations: equal ones, also those of different graphs, get the same number as long as they are remembered,
-/// and no number is given twice.
+/// Numbers computations: equal ones, also of different graphs, have the same number as long as it is kept. Numbers are not reused.
 class ValueKeys
 {
 public:
@@ -38,9 +37,9 @@ public:
 
     Key of(Computation computation);
 
-    /// What is asked for from here on counts as younger.
+    /// Begins a new generation of requests.
     void nextGeneration() { ++m_generation; }
-    /// Forgets what was last asked for more than `generations` ago; gives its keys.
+    /// Removes computations last requested more than `generations` ago, and returns their keys.
     std::vector<Key> forgetOlderThan(std::uint64_t generations);
     std::size_t size() const { return m_known.size(); }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-/// Inside of LayerCompare and KeptCompare.
+/// Internal to LayerCompare and KeptCompare.
 namespace halftone::compare {
 
 inline std::size_t bytesOf(std::span<const tensor::Tensor> values)
@@ -17,7 +17,7 @@ inline std::size_t bytesOf(std::span<const tensor::Tensor> values)
     return bytes;
 }
 
-/// As many, of the same types, shapes and bits.
+/// Equal in number, types, shapes and bits.
 inline bool areSame(std::span<const tensor::Tensor> a, std::span<const tensor::Tensor> b)
 {
     return std::ranges::equal(a, b, [](const tensor::Tensor &x, const tensor::Tensor &y) {
@@ -33,7 +33,7 @@ inline std::vector<tensor::DType> typesOf(std::span<const tensor::Tensor> values
     return types;
 }
 
-/// `lowered`, and for outputs that it lacks, which are hidden ones, those of the reference.
+/// `lowered`, completed with the reference's values for hidden outputs that it lacks.
 inline std::vector<tensor::Tensor> completed(std::vector<tensor::Tensor> lowered,
                                              std::span<const tensor::Tensor> outputs)
 {

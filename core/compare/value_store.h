@@ -8,8 +8,8 @@
 
 namespace halftone::compare {
 
-/// Inside of KeptCompare: values of nodes, batch by batch. The first batches keep all of them, as many as have room; all others
-/// only what the heads gave, which is little and enough where nothing else has changed.
+/// Internal to KeptCompare: values of nodes by batch. As many of the first batches as fit keep all values; other batches keep only the heads,
+/// which are small and suffice if nothing else has changed.
 class ValueStore
 {
 public:
@@ -25,7 +25,7 @@ public:
     bool keepsAll(std::size_t batch) const { return batch < m_keptBatches; }
     std::size_t bytes() const;
 
-    /// Of values that a batch lacks.
+    /// Bytes of values that a batch lacks.
     double missingBytes(std::size_t batch, const graph::Graph &graph, const KeptPlan &plan) const;
     void rememberHeads(const graph::Graph &graph, const KeptPlan &plan);
     bool hasHeads(std::size_t batch, const graph::Graph &graph, const KeptPlan &plan) const;
@@ -33,22 +33,22 @@ public:
     std::vector<tensor::Tensor> headsOf(std::size_t batch, const graph::Graph &graph,
                                         const KeptPlan &plan) const;
 
-    /// Settles how many batches keep all values, and gives old values free that stand in the way.
-    /// needed  all that one batch computes, in so many bytes
-    /// others  bytes that the caller holds beside
-    /// gives   false, and is empty, where the limit does not hold the values of one batch
+    /// Decides how many batches keep all values, and releases old values to make room.
+    /// needed  computations of one batch, whose values take `bytes`
+    /// others  bytes that the caller holds in addition
+    /// returns false, with nothing kept, if the values of one batch exceed the limit
     bool makeRoom(const std::unordered_set<Key> &needed, std::size_t bytes, std::size_t others,
                   std::size_t limit);
-    /// A batch is done with: it keeps what it may.
+    /// Call after a batch: it keeps what it may.
     void release(std::size_t batch);
-    /// The same, but of all values only these and those of heads. Other batches may be in other threads' hands.
+    /// The same, but keeps only these values and the heads. Other threads may use other batches.
     void keepOnly(std::size_t batch, const std::unordered_set<Key> &keys);
     void forget(const std::unordered_set<Key> &keys);
 
 private:
     std::vector<KeptValues> m_values; ///< by batch
     std::size_t m_keptBatches = 0;
-    std::unordered_set<Key> m_heads; ///< of all comparisons that are remembered
+    std::unordered_set<Key> m_heads; ///< of all known comparisons
 };
 
 } // namespace halftone::compare

@@ -9,11 +9,12 @@
 
 namespace halftone::latency {
 
-/// What a row of a latency plan says of such a kernel.
+/// The name of such a kernel in rows of a latency plan.
 inline constexpr std::string_view kBodyKernelName = "control flow, computed by the interpreter";
 
-/// A kernel for a node of the model that runs bodies (If, Loop, Scan, …): an interpreter of that node alone, with its parameters.
-/// fails: as Interpreter::create(); a run refuses results of other types or shapes than the model's, which follow from the values
+/// A kernel for a node with bodies (If, Loop, Scan, …): an interpreter of that node with its parameters. A run fails if types or shapes of
+/// results, which may depend on values, differ from those of the model.
+/// fails: as Interpreter::create()
 Result<std::unique_ptr<kernels::Kernel>> bodyKernel(const infer::TypedModel &typed, graph::NodeId node,
                                                     const kernels::BackendChain &backends);
 

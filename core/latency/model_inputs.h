@@ -9,29 +9,29 @@
 #include <string>
 #include <unordered_map>
 
-/// What a model is fed to be timed. Floats may be any; integers decide where tables are read, which branch is taken and how many there are of
-/// something, so that they are an example's where there is one, and else what their readers take.
+/// Inputs for timing. Floats may have any value; integers determine positions in tables, branches and counts, so that they are taken from an
+/// example, otherwise chosen such that their consumers accept them.
 namespace halftone::latency {
 
-/// Arrays of an example by the name of the variable that they feed; may lack some, and be of other types and batches.
+/// Arrays of an example by the name of their variable; may be incomplete and have other types and batch sizes.
 using GivenInputs = std::unordered_map<std::string, tensor::Tensor>;
 
-/// Notes in the model what it is fed: the arrays in the types and shapes of their variables, over and over where these have more elements.
+/// Stores the arrays in the model, converted to the types and shapes of their variables and repeated if these are larger.
 /// Needs: types and shapes of the data. fails: NoMemory
 Result<void> takeInputs(infer::TypedModel &typed, const GivenInputs &given);
 
-/// Integers that nobody has given.
+/// How to choose integers that are not given.
 enum class Guess
 {
-    Legal, ///< what the operators that read them take: places in a table, classes, lengths; else 1
+    Legal, ///< valid for the operators that read them (positions in a table, classes, lengths), otherwise 1
     Zeros
 };
 
-/// For a variable of the model. Floats: numbers of [0, 1), as pictures are. fails: NoMemory
+/// The value of a variable. Floats are in [0, 1), like pictures. fails: NoMemory
 Result<tensor::Tensor> guessedInput(const infer::TypedModel &typed, graph::NodeId variable, Guess guess);
 
-/// Writes a plan's inputs: what the model is fed, else fillInputs(), or integers by a guess; where the plan refuses legal ones as values, zeros.
-/// Such a plan is run once for that. fails: what else the run refuses
+/// Writes the inputs of a plan: the stored arrays, otherwise fillInputs(), or guessed integers; zeros if the plan rejects legal ones, which is
+/// found by running it once. fails: other errors of that run
 Result<void> feedPlan(kernels::LatencyPlan &plan, const infer::TypedModel &typed);
 
 } // namespace halftone::latency

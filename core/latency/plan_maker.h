@@ -11,19 +11,20 @@
 
 namespace halftone::latency {
 
-/// Makes latency plans of one model's variants on one backend. What they share, packed weights above all, is kept from plan to
-/// plan. For one thread at a time.
+/// Creates latency plans of variants of one model on one backend. Plans share what they have in common, above all packed weights. For one
+/// thread at a time.
 class PlanMaker
 {
 public:
-    /// threads  0: as many as the machine has
+    /// threads  0: one per core
     /// fails    as backends::planningBackend()
     static Result<PlanMaker> create(std::string_view backend, unsigned threads);
 
     const backends::BackendInfo &backend() const { return m_info; }
 
-    /// A plan with what the model is fed, or plausible values, in its inputs (feedPlan()), which may outlive this. Bodies of control flow are
-    /// computed by an interpreter. layout and beforeTiming: PlanOptions has them. fails: as kernels::Backend::plan() and feedPlan()
+    /// A plan with the given or plausible values in its inputs (feedPlan()); it may outlive this. Bodies of control flow run in an interpreter.
+    /// layout, beforeTiming  as in PlanOptions
+    /// fails: as kernels::Backend::plan() and feedPlan()
     Result<std::unique_ptr<kernels::LatencyPlan>>
     plan(const infer::TypedModel &model, const std::function<void()> &beforeTiming = {},
          kernels::PlanLayout layout = kernels::PlanLayout::Measured) const;

@@ -13,25 +13,25 @@
 
 namespace halftone::latency {
 
-/// Types and shapes of everything in the model. Operators that a framework's backend has fused are taken apart.
-/// known   of variables; with those of the parameters enough of them to tell all the others
-/// policy  by which the model was converted: it knows which variables are data and in which types they come
-/// limits  of what is run for that
-/// Where operators are what values of inputs say, the model is gone through once for that (trace()).
-/// given   an example: what it is traced and to be timed with
-/// fails   BadInput for types or shapes that contradict each other (where = the node)
+/// The model with all types and shapes. Operators that a framework has fused are expanded. If operators depend on values of inputs, the model
+/// is traced (trace()).
+/// known   shapes of variables: with those of parameters, sufficient to infer all others
+/// policy  of the conversion: determines which variables are data, and their types
+/// given   an example, for tracing and timing
+/// limits  of the run for tracing
+/// fails   BadInput for contradicting types or shapes (where = the node)
 Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
                                      const policy::Policy &policy, const Progress &progress = {},
                                      const GivenInputs &given = {}, const interpret::RunLimits &limits = {});
 
-/// Layers whose times say nothing, since the backend emulates their type.
+/// Layers whose times are meaningless because the backend emulates their type.
 struct EmulatedLayers
 {
     tensor::DType type = tensor::DType::Unknown;
     std::size_t count = 0;
 };
 
-/// One entry for each emulated type that some operator of the model gives.
+/// One entry for each emulated type among the outputs of operators.
 std::vector<EmulatedLayers> emulatedLayers(const infer::TypedModel &typed,
                                            const backends::BackendInfo &backend);
 
