@@ -37,13 +37,13 @@ std::vector<backends::BackendInfo> BackendComparison::others() const
 
 void BackendComparison::start(const std::string &other)
 {
-    jobs::CompareOptions options = m_jobs->compareOptions();
+    walks::CompareOptions options = m_jobs->compareOptions();
     options.otherBackend = other;
     options.eachAlone = false; // a device of its own wants whole batches
     m_backend = options.backend;
     m_job.start(
         [options, session = m_controller->document()->session(),
-         turn = m_jobs->turn()](const std::stop_token &stop) -> Result<jobs::CompareOutcome> {
+         turn = m_jobs->turn()](const std::stop_token &stop) -> Result<walks::CompareOutcome> {
             const TakenTurn mine(turn, MachineTurn::Of::Figures, stop);
             if (!mine.isMine())
                 return cancelled();
@@ -52,7 +52,7 @@ void BackendComparison::start(const std::string &other)
                 HALFTONE_CHECK(MappedFile::checkAll());
             return outcome;
         },
-        [this, other](Result<jobs::CompareOutcome> outcome) { take(other, std::move(outcome)); });
+        [this, other](Result<walks::CompareOutcome> outcome) { take(other, std::move(outcome)); });
     Q_EMIT runningChanged();
 }
 
@@ -64,7 +64,7 @@ void BackendComparison::stop()
     Q_EMIT runningChanged();
 }
 
-void BackendComparison::take(const std::string &other, Result<jobs::CompareOutcome> outcome)
+void BackendComparison::take(const std::string &other, Result<walks::CompareOutcome> outcome)
 {
     Q_EMIT runningChanged();
     const QString names = tr("%1 vs. %2").arg(plain(m_backend), plain(other));
@@ -72,7 +72,7 @@ void BackendComparison::take(const std::string &other, Result<jobs::CompareOutco
         Q_EMIT failed(tr("Could not compare %1: %2").arg(names, plain(outcome.error().message())));
         return;
     }
-    const profile::Comparison &comparison = outcome.value().comparison;
+    const compare::Comparison &comparison = outcome.value().comparison;
     QString what = names;
     if (!comparison.outputs.empty())
         what += tr(": output %1 dB").arg(widgets::decibels(comparison.outputs.front().figures.sqnrDb));

@@ -33,7 +33,7 @@ Q_SIGNALS:
     void failed(const QString &why);
 
 private:
-    void take(const std::string &other, Result<jobs::CompareOutcome> outcome);
+    void take(const std::string &other, Result<walks::CompareOutcome> outcome);
     void forget();
 
     widgets::DocumentController *m_controller;

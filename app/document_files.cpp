@@ -56,7 +56,7 @@ struct DocumentFiles::Loaded
 {
     std::unique_ptr<Document> document;
     QString sessionPath;
-    std::optional<jobs::ExampleOptions> data;
+    std::optional<walks::ExampleOptions> data;
     std::map<std::string, std::string> view;
     QString journal; ///< that it was brought back from
     std::string results; ///< of a session whose model is the same still
@@ -242,14 +242,14 @@ void DocumentFiles::show(Loaded loaded)
         Q_EMIT warned(loaded.warning);
     Q_EMIT opened(loaded.view);
     if (!loaded.lost.empty())
-        keepLost(loaded.lost);
+        holdMemory(loaded.lost);
     Q_EMIT modifiedChanged();
 }
 
 /// The new journal holds what was understood; the old one, with the rest, is offered no more.
-void DocumentFiles::keepLost(const std::vector<std::string> &lost)
+void DocumentFiles::holdMemory(const std::vector<std::string> &lost)
 {
-    const QString kept = m_journal ? setJournalAside(m_recovered) : m_recovered;
+    const QString kept = m_journal ? moveJournalAway(m_recovered) : m_recovered;
     m_recovered.clear();
     m_recoveredLock.reset();
     Q_EMIT warned(

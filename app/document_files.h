@@ -73,7 +73,7 @@ private:
     void show(Loaded loaded);
     session::SessionFile state() const;
     void putHashes(session::SessionFile &file) const;
-    void keepLost(const std::vector<std::string> &lost);
+    void holdMemory(const std::vector<std::string> &lost);
     void beginJournal(const session::SessionFile &state);
     void endJournal();
     void endRecovered();
@@ -87,14 +87,14 @@ private:
     QString m_sessionPath;
     QString m_modelPath;
     policy::Policy m_savedPolicy;
-    std::optional<jobs::ExampleOptions> m_savedData;
+    std::optional<walks::ExampleOptions> m_savedData;
     std::string m_savedBookmarks; ///< as the view keeps them
     std::optional<std::uint64_t>
         m_sessionHash; ///< of the session file as it was read or written here; nothing: not known
     std::optional<std::uint64_t> m_modelHash; ///< the last ones known
     std::optional<std::uint64_t> m_externalHash;
     std::size_t m_steps = 0; ///< that were not saved
-    std::optional<jobs::ExampleOptions> m_awaitedData; ///< of the document, while they are being read
+    std::optional<walks::ExampleOptions> m_awaitedData; ///< of the document, while they are being read
     std::optional<session::Journal> m_journal;
     QString m_journalPath;
     QString

@@ -1,7 +1,7 @@
 #include "app/drawn_inputs.h"
 
 #include "app/settings.h"
-#include "core/jobs/drawn_inputs.h"
+#include "core/walks/drawn_inputs.h"
 #include "widgets/common/path_text.h"
 
 #include <QCoreApplication>
@@ -25,8 +25,8 @@ Result<QString> drawInputsFor(const io::LoadedModel &model)
     // Without such a file, or where it is wrong, which attaching pictures would tell, extents are guessed.
     const auto rules = io::readPreprocess(io::preprocessBeside(model.modelPath));
     HALFTONE_TRY(
-        const jobs::DrawnInputs inputs,
-        jobs::drawInputs(model.model, kExamples, rules.ok() ? std::optional(rules.value()) : std::nullopt));
+        const walks::DrawnInputs inputs,
+        walks::drawInputs(model.model, kExamples, rules.ok() ? std::optional(rules.value()) : std::nullopt));
     const QString path = widgets::pathText(model.modelPath);
     const QByteArray place
         = QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha256).toHex().left(8);
@@ -37,7 +37,7 @@ Result<QString> drawInputsFor(const io::LoadedModel &model)
     return file;
 }
 
-bool areDrawn(const std::optional<jobs::ExampleOptions> &data)
+bool areDrawn(const std::optional<walks::ExampleOptions> &data)
 {
     return data && widgets::pathText(data->inputs).startsWith(drawnFolder() + '/');
 }

@@ -2,7 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/io/model_io.h"
-#include "core/jobs/examples.h"
+#include "core/walks/examples.h"
 
 #include <QString>
 
@@ -14,7 +14,7 @@ namespace halftone::app {
 /// Draws them, and tells where they lie.
 Result<QString> drawInputsFor(const io::LoadedModel &model);
 
-bool areDrawn(const std::optional<jobs::ExampleOptions> &data);
+bool areDrawn(const std::optional<walks::ExampleOptions> &data);
 
 QString drawnInputsMeaning(); ///< "Random inputs give layer errors, but no accuracy."
 

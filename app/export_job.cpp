@@ -241,9 +241,9 @@ void ExportJob::correctAndWrite(const SnapshotPtr &snapshot, const session::Expo
             session::Snapshot shown = *snapshot;
             shown.converted = corrected.derived.converted;
             session::LiveComparison comparison;
-            HALFTONE_TRY(jobs::CompareOutcome outcome,
+            HALFTONE_TRY(walks::CompareOutcome outcome,
                          comparison.compare(shown, comparing, {stop, from(half)}));
-            corrected.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome));
+            corrected.comparison = std::make_shared<const walks::CompareOutcome>(std::move(outcome));
             return corrected;
         },
         [this, snapshot, options, progress](const Result<Corrected> &corrected) {

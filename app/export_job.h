@@ -61,7 +61,7 @@ private:
     struct Corrected
     {
         session::Derived derived;
-        std::shared_ptr<const jobs::CompareOutcome> comparison; ///< null: no report is written
+        std::shared_ptr<const walks::CompareOutcome> comparison; ///< null: no report is written
     };
 
     bool awaitsComparison(const session::Snapshot &snapshot) const;

@@ -24,7 +24,7 @@ struct LiveJobs::Shared
 
     struct Interim
     {
-        jobs::CompareOutcome outcome;
+        walks::CompareOutcome outcome;
         std::string basis;
         std::uint64_t revision = 0;
         bool isolated = false;
@@ -128,7 +128,7 @@ void LiveJobs::cancel()
     m_state.isStopped = true;
     m_running = session::Job::None;
     setBusy(false);
-    putOffLatency(tr("Stopped. Run \u203a Compute Again (Shift+F5) measures the layer times."));
+    deferLatency(tr("Stopped. Run \u203a Compute Again (Shift+F5) measures the layer times."));
 }
 
 void LiveJobs::loseSource()
@@ -139,7 +139,7 @@ void LiveJobs::loseSource()
     forgetComputed();
     m_state.measured = 0;
     m_controller->setFigures({});
-    putOffLatency(whyNoLatency());
+    deferLatency(whyNoLatency());
 }
 
 QString LiveJobs::whyNoLatency() const
@@ -159,10 +159,10 @@ QString LiveJobs::whyNoLatency() const
     return {};
 }
 
-void LiveJobs::putOffLatency(const QString &why)
+void LiveJobs::deferLatency(const QString &why)
 {
     if (std::exchange(m_whyNoLatency, why) != why)
-        Q_EMIT latencyPutOff(why);
+        Q_EMIT latencyDeferred(why);
 }
 
 void LiveJobs::resume()
@@ -182,7 +182,7 @@ void LiveJobs::runAgain()
 void LiveJobs::restart()
 {
     m_state.isStopped = false;
-    putOffLatency({});
+    deferLatency({});
     m_job.cancel();
     next();
 }
@@ -204,7 +204,7 @@ session::JobState LiveJobs::state() const
 void LiveJobs::next()
 {
     if (const QString why = whyNoLatency(); !why.isEmpty())
-        putOffLatency(why);
+        deferLatency(why);
     const session::JobState now = state();
     if (now.revision != 0)
         showAwaited();
@@ -272,11 +272,11 @@ void LiveJobs::takeInterim()
         show(std::move(interim->outcome), interim->basis, interim->revision, interim->isolated);
 }
 
-void LiveJobs::show(jobs::CompareOutcome outcome, const std::string &basis, std::uint64_t revision,
+void LiveJobs::show(walks::CompareOutcome outcome, const std::string &basis, std::uint64_t revision,
                     bool isolated)
 {
     session::Figures figures = m_controller->figures();
-    figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome));
+    figures.comparison = std::make_shared<const walks::CompareOutcome>(std::move(outcome));
     figures.comparisonRevision = revision;
     figures.comparisonBasis = basis;
     if (isolated)
@@ -293,7 +293,7 @@ void LiveJobs::fail(const Error &error)
     if (error.code == Errc::Cancelled)
         return;
     const QString what = widgets::plain(error.message());
-    putOffLatency(tr("No layer times: %1").arg(what));
+    deferLatency(tr("No layer times: %1").arg(what));
     if (error.field == Field::Memory)
         Q_EMIT lacksMemory(what);
     else
@@ -320,7 +320,7 @@ void LiveJobs::startInTurn(Work work, Deliver deliver)
 void LiveJobs::compare(bool isolated)
 {
     const auto shared = begin(isolated ? "isolating each layer" : "comparing layers");
-    jobs::CompareOptions options = compareOptions(*m_data);
+    walks::CompareOptions options = compareOptions(*m_data);
     options.settings.isolated = isolated;
     const auto basis = std::make_shared<std::string>(); // of the data as they are when they are read
     startInTurn(
@@ -328,7 +328,7 @@ void LiveJobs::compare(bool isolated)
          shared](std::stop_token stop) {
             *basis = session::comparisonBasis(options, snapshot->source->modelPath);
             return live->compare(*snapshot, options, Shared::progress(shared, std::move(stop)),
-                                 [&](jobs::CompareOutcome outcome) {
+                                 [&](walks::CompareOutcome outcome) {
                                      if (!MappedFile::checkAll().ok())
                                          return; // as the end of the job will say
                                      const std::scoped_lock guard(shared->lock);
@@ -337,7 +337,7 @@ void LiveJobs::compare(bool isolated)
                                  });
         },
         [this, isolated, basis,
-         revision = m_controller->snapshot()->revision](Result<jobs::CompareOutcome> outcome) {
+         revision = m_controller->snapshot()->revision](Result<walks::CompareOutcome> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
             m_state.compared = revision;
@@ -354,12 +354,12 @@ void LiveJobs::compareProposal()
     const auto shared = begin("evaluating the suggestion");
     startInTurn(
         [options = compareOptions(*m_data), snapshot = m_controller->snapshot(), edit = *m_proposal,
-         live = m_comparison, shared](std::stop_token stop) -> Result<jobs::CompareOutcome> {
+         live = m_comparison, shared](std::stop_token stop) -> Result<walks::CompareOutcome> {
             const Progress progress = Shared::progress(shared, std::move(stop));
             HALFTONE_TRY(const auto after, session::Document::afterEdit(*snapshot, edit, progress));
             return live->compare(*after, options, progress);
         },
-        [this](const Result<jobs::CompareOutcome> &outcome) {
+        [this](const Result<walks::CompareOutcome> &outcome) {
             m_proposal.reset();
             if (outcome.ok())
                 Q_EMIT proposalCompared(outcome.value());
@@ -370,17 +370,17 @@ void LiveJobs::compareProposal()
 void LiveJobs::calibrate()
 {
     const auto shared = begin("collecting ranges");
-    const jobs::CalibrateOptions options = calibrateOptions();
+    const walks::CalibrateOptions options = calibrateOptions();
     startInTurn(
         [options, snapshot = m_controller->snapshot(), shared](std::stop_token stop) {
-            return jobs::calibrateModel(snapshot->source->model, snapshot->source->modelPath, options,
-                                        Shared::progress(shared, std::move(stop)));
+            return walks::calibrateModel(snapshot->source->model, snapshot->source->modelPath, options,
+                                         Shared::progress(shared, std::move(stop)));
         },
-        [this](Result<jobs::CalibrateOutcome> outcome) {
+        [this](Result<walks::CalibrateOutcome> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
             session::Figures figures = m_controller->figures();
-            figures.calibration = std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome).value());
+            figures.calibration = std::make_shared<const walks::CalibrateOutcome>(std::move(outcome).value());
             m_state.isCalibrated = true;
             m_controller->setFigures(std::move(figures));
             next();
@@ -399,8 +399,8 @@ void LiveJobs::measure()
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
             if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // they give the shapes
                 m_state.measured = revision;
-                putOffLatency(tr("No layer times yet: %1. Attach data (Ctrl+D) to provide the input shapes.")
-                                  .arg(widgets::plain(outcome.error().message())));
+                deferLatency(tr("No layer times yet: %1. Attach data (Ctrl+D) to provide the input shapes.")
+                                 .arg(widgets::plain(outcome.error().message())));
                 Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
                 return next();
             }

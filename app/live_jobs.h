@@ -3,11 +3,11 @@
 #include "app/machine_turn.h"
 #include "app/time_left.h"
 #include "core/backends/backends.h"
-#include "core/jobs/calibrate.h"
-#include "core/jobs/examples.h"
 #include "core/session/figures.h"
 #include "core/session/live_comparison.h"
 #include "core/session/next_job.h"
+#include "core/walks/calibrate.h"
+#include "core/walks/examples.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/common/latest_job.h"
 
@@ -46,8 +46,8 @@ public:
 
     /// Data for the open document; nothing takes them away. They are opened in the background: dataChanged(), or failed()
     /// where they cannot be read or contradict the model, and then all stays as it was.
-    void setData(std::optional<jobs::ExampleOptions> data);
-    const std::optional<jobs::ExampleOptions> &data() const { return m_data; }
+    void setData(std::optional<walks::ExampleOptions> data);
+    const std::optional<walks::ExampleOptions> &data() const { return m_data; }
     /// How many pictures lie in the folder of which data() takes the first; nothing where it takes all.
     std::optional<std::size_t> picturesThere() const { return m_picturesThere; }
     /// Shows what session::resultsText() wrote for the present policy. As long as data and settings are what it was computed from, it stands for
@@ -57,8 +57,8 @@ public:
     /// Of the present data, as a result's basis says it (session/result_basis.h).
     const std::string &basis() const { return m_basis; }
     /// Results that others computed stand for those of a job, until an edit or other data ask for new ones. Need: an open document
-    void takeCalibration(jobs::CalibrateOutcome outcome);
-    void takeComparison(jobs::CompareOutcome outcome, const std::string &basis, bool isolated);
+    void takeCalibration(walks::CalibrateOutcome outcome);
+    void takeComparison(walks::CompareOutcome outcome, const std::string &basis, bool isolated);
 
     void setErrorsWanted(bool wanted);
     void setLatencyWanted(bool wanted);
@@ -88,9 +88,9 @@ public:
     /// That the jobs compute in.
     const std::shared_ptr<MachineTurn> &turn() const { return m_turn; }
     /// How the statistics of tensors are collected. Needs: data().
-    jobs::CalibrateOptions calibrateOptions() const;
+    walks::CalibrateOptions calibrateOptions() const;
     /// How the data are compared. Needs: data().
-    jobs::CompareOptions compareOptions() const { return compareOptions(*m_data); }
+    walks::CompareOptions compareOptions() const { return compareOptions(*m_data); }
     session::LatencyOptions latencyOptions() const;
 
 Q_SIGNALS:
@@ -100,11 +100,11 @@ Q_SIGNALS:
     void dataChanged();
     void latencyWantedChanged(bool wanted);
     /// Why no latency is to be expected, a sentence; empty: it is on its way, or not wanted.
-    void latencyPutOff(const QString &why);
+    void latencyDeferred(const QString &why);
     void failed(const QString &what);
     /// The memory that settings() allow does not do.
     void lacksMemory(const QString &what);
-    void proposalCompared(const halftone::jobs::CompareOutcome &outcome);
+    void proposalCompared(const halftone::walks::CompareOutcome &outcome);
     void noted(const QString &what); ///< what could not be computed yet, as is usual for a new model
 
 private:
@@ -119,7 +119,7 @@ private:
 
     struct OpenedData;
 
-    void takeData(const jobs::ExampleOptions &data, const OpenedData &opened);
+    void takeData(const walks::ExampleOptions &data, const OpenedData &opened);
     void forgetComputed();
     void restart();
     session::JobState state() const;
@@ -128,8 +128,8 @@ private:
     void setBusy(bool busy);
     void poll();
     void takeInterim();
-    void show(jobs::CompareOutcome outcome, const std::string &basis, std::uint64_t revision, bool isolated);
-    jobs::CompareOptions compareOptions(const jobs::ExampleOptions &examples) const;
+    void show(walks::CompareOutcome outcome, const std::string &basis, std::uint64_t revision, bool isolated);
+    walks::CompareOptions compareOptions(const walks::ExampleOptions &examples) const;
     Result<void> showRestored();
     void showAwaited();
     void takeRestored();
@@ -140,11 +140,11 @@ private:
     template <class Work, class Deliver>
     void startInTurn(Work work, Deliver deliver);
     void fail(const Error &error);
-    void putOffLatency(const QString &why);
+    void deferLatency(const QString &why);
     QString whyNoLatency() const; ///< whatever is computed; empty: there may be some
 
     widgets::DocumentController *m_controller;
-    std::optional<jobs::ExampleOptions> m_data;
+    std::optional<walks::ExampleOptions> m_data;
     std::optional<std::size_t> m_picturesThere;
     std::string m_basis; ///< of a comparison over m_data, as it was when these were opened
     std::optional<Restored> m_restored;

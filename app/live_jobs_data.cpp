@@ -1,8 +1,8 @@
 #include "app/live_jobs.h"
 #include "core/io/pictures/picture.h"
-#include "core/jobs/task_count.h"
 #include "core/session/result_basis.h"
 #include "core/session/saved_results.h"
+#include "core/tasks/task_count.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
 
@@ -25,17 +25,17 @@ constexpr std::size_t kAttempts
     = 2; ///< to measure while the machine has other work; what is disturbed still is marked
 
 /// Whether the first output can be judged at all.
-Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Model &source,
+Result<void> checkTask(const walks::ExampleOptions &examples, const graph::Model &source,
                        const std::string &model)
 {
     if (examples.targets.empty() && !examples.metric)
         return {};
-    HALFTONE_TRY(const auto opened, jobs::openExamples(examples, source, model));
-    HALFTONE_TRY(const auto task, jobs::Task::of(examples, *opened, source.graph));
+    HALFTONE_TRY(const auto opened, walks::openExamples(examples, source, model));
+    HALFTONE_TRY(const auto task, walks::taskOf(examples, *opened, source.graph));
     return {};
 }
 
-std::optional<std::size_t> picturesBeyond(const jobs::ExampleOptions &data)
+std::optional<std::size_t> picturesBeyond(const walks::ExampleOptions &data)
 {
     std::error_code none;
     if (data.examples == 0 || !std::filesystem::is_directory(data.inputs, none))
@@ -55,7 +55,7 @@ void LiveJobs::forgetComputed()
     m_comparison = std::make_shared<session::LiveComparison>();
 }
 
-void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
+void LiveJobs::setData(std::optional<walks::ExampleOptions> data)
 {
     m_opening.cancel();
     m_job.cancel();
@@ -74,7 +74,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
             const std::stop_token &) mutable -> Result<OpenedData> {
             const std::string &model = session.source().modelPath;
             OpenedData opened;
-            HALFTONE_TRY(opened.shapes, jobs::shapesOfOne(options.examples, session.source().model, model));
+            HALFTONE_TRY(opened.shapes, walks::shapesOfOne(options.examples, session.source().model, model));
             for (const auto &[name, shape] : opened.shapes)
                 HALFTONE_CHECK(session.setInputShape(name, shape));
             std::vector<std::string> notes;
@@ -97,7 +97,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
         });
 }
 
-void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &opened)
+void LiveJobs::takeData(const walks::ExampleOptions &data, const OpenedData &opened)
 {
     const bool isReplaced = m_data.has_value();
     if (isReplaced && data.hasInputsOf(*m_data))
@@ -181,18 +181,18 @@ void LiveJobs::takeRestored()
     m_controller->setFigures(std::move(figures));
 }
 
-void LiveJobs::takeCalibration(jobs::CalibrateOutcome outcome)
+void LiveJobs::takeCalibration(walks::CalibrateOutcome outcome)
 {
     m_job.cancel();
     session::Figures figures = m_controller->figures();
-    figures.calibration = std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome));
+    figures.calibration = std::make_shared<const walks::CalibrateOutcome>(std::move(outcome));
     m_state.isCalibrated = true;
     m_controller->setFigures(std::move(figures));
     restart();
 }
 
 /// Layers alone are not computed here where the others have none: that would put figures over fewer examples in place of these.
-void LiveJobs::takeComparison(jobs::CompareOutcome outcome, const std::string &basis, bool isolated)
+void LiveJobs::takeComparison(walks::CompareOutcome outcome, const std::string &basis, bool isolated)
 {
     m_job.cancel();
     const std::uint64_t revision = m_controller->snapshot()->revision;
@@ -201,9 +201,9 @@ void LiveJobs::takeComparison(jobs::CompareOutcome outcome, const std::string &b
     restart();
 }
 
-jobs::CompareOptions LiveJobs::compareOptions(const jobs::ExampleOptions &examples) const
+walks::CompareOptions LiveJobs::compareOptions(const walks::ExampleOptions &examples) const
 {
-    jobs::CompareOptions options;
+    walks::CompareOptions options;
     options.examples = examples;
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;
@@ -223,9 +223,9 @@ session::LatencyOptions LiveJobs::latencyOptions() const
     return options;
 }
 
-jobs::CalibrateOptions LiveJobs::calibrateOptions() const
+walks::CalibrateOptions LiveJobs::calibrateOptions() const
 {
-    jobs::CalibrateOptions options;
+    walks::CalibrateOptions options;
     options.examples = *m_data;
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;

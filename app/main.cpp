@@ -77,7 +77,7 @@ void joinSession(int &count, char **arguments, std::string &joined)
 int main(int argc, char **argv)
 {
     using namespace halftone::app;
-    halftone::keepReserve();
+    halftone::reserveMemory();
     halftone::MappedFile::surviveCuts();
     halftone::MappedFile::keepContents();
     std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error as a full disk is
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 
     const FocusMark focusMark;
     MainWindow window(nullptr, isPicture ? MainWindow::For::Picture : MainWindow::For::Person);
-    QObject::connect(&application, &Application::failed, &window, &MainWindow::tellFailure);
+    QObject::connect(&application, &Application::failed, &window, &MainWindow::showError);
     if (parser.isSet(size))
         window.resize(sizeOf(parser.value(size)));
     const QString file = parser.isSet(session) ? parser.value(session) : files.value(0);
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     if (parser.isSet(policy))
         window.applyPolicyWhenOpen(parser.value(policy));
     if (parser.isSet(inputs)) {
-        halftone::jobs::ExampleOptions data;
+        halftone::walks::ExampleOptions data;
         data.inputs = halftone::widgets::pathBytes(parser.value(inputs));
         data.labels = halftone::widgets::pathBytes(parser.value(labels));
         window.attachWhenOpen(data);

@@ -67,7 +67,7 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     m_tune = new widgets::TuneState(&m_controller, this);
     m_export = new ExportJob(&m_controller, m_jobs, m_tune, this);
     auto *const tuning = new TuneJob(&m_controller, m_jobs, m_tune, this);
-    connect(tuning, &TuneJob::failed, this, &MainWindow::tellFailure);
+    connect(tuning, &TuneJob::failed, this, &MainWindow::showError);
     m_hosts = new RunOnHosts(&m_controller, m_jobs, m_tune, tuning, this);
     m_backends = new BackendComparison(&m_controller, m_jobs, this);
     m_source = new SourceWatch(this);
@@ -116,7 +116,7 @@ void MainWindow::buildBars()
     m_modelBar = new ModelBar(&m_controller, m_jobs, {m_open, m_save, nullptr, m_undo, m_redo}, this);
     addToolBar(m_modelBar);
     connect(m_modelBar, &ModelBar::attachWanted, this, &MainWindow::attachData);
-    connect(m_modelBar, &ModelBar::refused, this, &MainWindow::tellFailure);
+    connect(m_modelBar, &ModelBar::refused, this, &MainWindow::showError);
     connect(m_modelBar, &ModelBar::warned, m_centre->notice(),
             [this](const QString &what) { m_centre->notice()->showNotice(what); });
     m_statusLine = new StatusLine(statusBar(), m_jobs, m_stop);
@@ -128,14 +128,14 @@ void MainWindow::connectDocument()
     connect(&m_controller, &DocumentController::documentChanged, this, &MainWindow::documentShown);
     connect(&m_controller, &DocumentController::snapshotChanged, this, &MainWindow::snapshotShown);
     connect(&m_controller, &DocumentController::figuresChanged, this, &MainWindow::figuresShown);
-    connect(&m_controller, &DocumentController::editRefused, this, &MainWindow::tellFailure);
+    connect(&m_controller, &DocumentController::editRefused, this, &MainWindow::showError);
     connect(&m_controller, &DocumentController::derivingChanged, this, [this] {
         const auto &snapshot = m_controller.snapshot();
         m_statusLine->showConverting(m_controller.isDeriving(), snapshot && snapshot->isAwaited());
     });
     connect(&m_controller, &DocumentController::derivingProgressed, m_statusLine,
             &StatusLine::showConversion);
-    connect(m_jobs, &LiveJobs::failed, this, &MainWindow::tellFailureOfData);
+    connect(m_jobs, &LiveJobs::failed, this, &MainWindow::showDataError);
     connect(m_jobs, &LiveJobs::lacksMemory, this, [this](const QString &what) {
         m_failureOfData = what;
         m_centre->notice()->showNotice(what, tr("Memory Limit…"));
@@ -175,7 +175,7 @@ void MainWindow::connectFiles()
     connect(m_files, &DocumentFiles::openingChanged, this,
             [this] { m_statusLine->showOpening(m_files->isOpening()); });
     connect(m_files, &DocumentFiles::modifiedChanged, this, &MainWindow::updateTitle);
-    connect(m_files, &DocumentFiles::warned, this, &MainWindow::tellFailure);
+    connect(m_files, &DocumentFiles::warned, this, &MainWindow::showError);
 }
 
 void MainWindow::connectGraph()
@@ -194,7 +194,7 @@ void MainWindow::connectGraph()
 void MainWindow::connectBars()
 {
     connect(m_centre->recovery(), &RecoveryBar::recoverRequested, this, [this](const QString &journal) {
-        if (maySetAside())
+        if (mayDiscardEdits())
             m_files->recover(journal);
     });
     connect(m_modelBar, &ModelBar::chosen, m_graph, [this] {
@@ -206,8 +206,8 @@ void MainWindow::connectBars()
     connect(m_centre, &Centre::latencyWanted, this, [this] { m_modelBar->setWantsLatency(true); });
     connect(m_jobs, &LiveJobs::latencyWantedChanged, m_docks->panel<widgets::LatencyPlot>(),
             &widgets::LatencyPlot::setWanted);
-    connect(m_jobs, &LiveJobs::latencyPutOff, m_docks->panel<widgets::LatencyPlot>(),
-            &widgets::LatencyPlot::setPutOff);
+    connect(m_jobs, &LiveJobs::latencyDeferred, m_docks->panel<widgets::LatencyPlot>(),
+            &widgets::LatencyPlot::setDeferred);
 }
 
 void MainWindow::connectExport()
@@ -216,8 +216,8 @@ void MainWindow::connectExport()
         m_statusLine->showForAWhile(what);
         log(what);
     });
-    connect(m_hosts, &RunOnHosts::failed, this, &MainWindow::tellFailure);
-    connect(m_backends, &BackendComparison::failed, this, &MainWindow::tellFailure);
+    connect(m_hosts, &RunOnHosts::failed, this, &MainWindow::showError);
+    connect(m_backends, &BackendComparison::failed, this, &MainWindow::showError);
     connect(m_backends, &BackendComparison::finished, this, [this](const QString &what) {
         m_docks->bringToFront(QStringLiteral("layers"));
         m_statusLine->showForAWhile(what);
@@ -292,16 +292,16 @@ widgets::CalibrationPanel &MainWindow::calibration()
     return *m_docks->panel<widgets::CalibrationPanel>();
 }
 
-void MainWindow::tellFailure(const QString &what)
+void MainWindow::showError(const QString &what)
 {
     m_centre->notice()->showNotice(what);
     log(what);
 }
 
-void MainWindow::tellFailureOfData(const QString &what)
+void MainWindow::showDataError(const QString &what)
 {
     m_failureOfData = what;
-    tellFailure(what);
+    showError(what);
 }
 
 void MainWindow::log(const QString &text)
@@ -311,13 +311,13 @@ void MainWindow::log(const QString &text)
 
 void MainWindow::open(const QString &path, const QString &params)
 {
-    if (maySetAside())
+    if (mayDiscardEdits())
         m_files->open(path, params);
 }
 
 void MainWindow::openSample(const std::optional<Sample> &sample)
 {
-    if (maySetAside())
+    if (mayDiscardEdits())
         m_files->openSample(sample);
 }
 
@@ -452,7 +452,7 @@ void MainWindow::restoreView(const ViewState &state)
 
 void MainWindow::closeEvent(QCloseEvent *event)
 {
-    if (!maySetAside()) {
+    if (!mayDiscardEdits()) {
         event->ignore();
         return;
     }

@@ -56,11 +56,11 @@ public:
     void open(const QString &path, const QString &params = {});
     void openSample(const std::optional<Sample> &sample = guidedSample());
     /// Reports that a side task failed; the open document is kept.
-    void tellFailure(const QString &what);
+    void showError(const QString &what);
     /// Applies a policy file to the document that is open or opening.
     void applyPolicyWhenOpen(const QString &path);
     /// Likewise attaches data, instead of those of the session.
-    void attachWhenOpen(const jobs::ExampleOptions &examples);
+    void attachWhenOpen(const walks::ExampleOptions &examples);
     /// Shows "graph" or the panel with that name. false: no such view.
     bool showView(const QString &name);
     /// If nothing is selected, selects the node of a suggestion or the first operator.
@@ -123,14 +123,14 @@ private:
     void saveAs();
     void closeDocument();
     void reload();
-    bool maySetAside(); ///< asks whether to save or discard unsaved edits
+    bool mayDiscardEdits(); ///< asks whether to save or discard unsaved edits
     bool saveTo(const QString &path);
     bool mayReplace(const QString &path); ///< asks if another program has saved the file meanwhile
     void showSource(); ///< shows changes of the model file
     void forgetWhenOpen(); ///< the policy and data for the next document
     void exportPicture();
     void attachData();
-    void askForData(const std::optional<jobs::ExampleOptions> &now);
+    void askForData(const std::optional<walks::ExampleOptions> &now);
     void showPreprocessing();
     bool mayReplaceData(); ///< asks if data other than drawn ones are attached
     void drawInputs();
@@ -139,7 +139,7 @@ private:
     void startTuning();
     widgets::ListPayload chosenNodes();
     void addMoves(QMenu *menu);
-    void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
+    void showDataError(const QString &what); ///< as showError(), until there are other data
     void stopJobs();
     void dismiss();
     void computeAgain();
@@ -177,7 +177,7 @@ private:
     QString m_notSaved; ///< likewise
     QString m_notConverted; ///< likewise
     QString m_policyWhenOpen;
-    std::optional<jobs::ExampleOptions> m_dataWhenOpen;
+    std::optional<walks::ExampleOptions> m_dataWhenOpen;
 
     Centre *m_centre = nullptr;
     StartPage *m_start = nullptr; ///< inside it

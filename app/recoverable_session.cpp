@@ -120,7 +120,7 @@ void discardJournal(const QString &journal)
     QFile::remove(journal);
 }
 
-QString setJournalAside(const QString &journal)
+QString moveJournalAway(const QString &journal)
 {
     const QString kept = journal + QStringLiteral(".kept");
     return QFile::rename(journal, kept) ? kept : journal;

@@ -31,6 +31,6 @@ QStringList recoverableJournals();
 std::vector<RecoverableSession> recoverableSessions(const QString &model = {});
 void discardJournal(const QString &journal);
 /// Where it is kept and not offered any more; gives the path.
-QString setJournalAside(const QString &journal);
+QString moveJournalAway(const QString &journal);
 
 } // namespace halftone::app

@@ -18,7 +18,6 @@ namespace halftone::app {
 namespace {
 
 constexpr int kMostRecent = 9;
-constexpr std::string_view kGuidedFormat = "mxnet"; ///< of the sample that the guide describes
 const QString kRecent = QStringLiteral("recent");
 const QString kRecentBytes = QStringLiteral("bytes:");
 
@@ -176,7 +175,7 @@ std::vector<Sample> samples()
         const QString model = samplePath(QStringLiteral("digits") + QString::fromUtf8(format->ending));
         const QString policy = QStringLiteral("all-float16.policy.json");
         const QString own = samplePath(QString::fromUtf8(format->name) + '-' + policy);
-        if (!model.isEmpty())
+        if (!model.isEmpty() && format->isReadable)
             found.push_back({format, model, own.isEmpty() ? samplePath(policy) : own});
     }
     return found;
@@ -185,10 +184,6 @@ std::vector<Sample> samples()
 std::optional<Sample> guidedSample()
 {
     const std::vector<Sample> all = samples();
-    const auto guided
-        = std::ranges::find(all, kGuidedFormat, [](const Sample &one) { return one.format->name; });
-    if (guided != all.end())
-        return *guided;
     return all.empty() ? std::nullopt : std::optional(all.front());
 }
 

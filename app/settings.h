@@ -58,9 +58,9 @@ struct Sample
     QString model; ///< path
     QString policy; ///< path
 };
-/// Those that the installation has, in the order of the formats.
+/// Those that the installation has and this build can read, in the order of the formats.
 std::vector<Sample> samples();
-/// The one that the guide describes; absent when the installation lacks all.
+/// The one that the guide describes, of the default format; absent when the installation lacks all.
 std::optional<Sample> guidedSample();
 /// A page or picture of the guide, likewise.
 QString helpPath(const QString &file);

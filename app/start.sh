@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Builds Halftone and opens its window: bash app/start.sh [MODEL]
-# MODEL is X.onnx, or P-symbol.json with P-NNNN.params beside it; without it the sample in resources/sample is taken, which is there as a
-# model of MXNet and of ONNX. Where there is no display, the command line shows the models at work, and the window is drawn into
-# build/window.png, for the sample of ONNX into build/window-onnx.png.
+# MODEL is X.onnx, or P-symbol.json with P-NNNN.params beside it; by default the sample in resources/sample. Without a display, the command
+# line shows the models at work, the sample as an MXNet model too, and the window is drawn into build/window.png and build/window-mxnet.png.
 set -euo pipefail
 
 model=${1:+$(realpath -- "$1")}
@@ -19,10 +18,9 @@ configure release -DHALFTONE_TESTS=OFF -DHALFTONE_BENCH=OFF
 [[ -x build/release/halftone ]] || echo "Building (some minutes the first time) …"
 run_quietly build/logs/build-release.log cmake --build build/release --target halftone-cli halftone
 
-sample=resources/sample/digits-symbol.json
-onnx_sample=resources/sample/digits.onnx
+sample=resources/sample/digits.onnx
+mxnet_sample=resources/sample/digits-symbol.json
 if [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then
-    [[ -n $model ]] || build/release/halftone "$onnx_sample" &
     exec build/release/halftone "${model:-$sample}"
 fi
 
@@ -80,10 +78,10 @@ if [[ -n $model ]]; then
     draw_window "$model" build/window.png
 else
     show_model "$sample"
-    show_sample "$sample" all-float16.policy.json sum digits-int8-symbol.json
-    show_model "$onnx_sample"
-    show_sample "$onnx_sample" onnx-all-float16.policy.json ReduceSum digits-int8.onnx
+    show_sample "$sample" onnx-all-float16.policy.json ReduceSum digits-int8.onnx
+    show_model "$mxnet_sample"
+    show_sample "$mxnet_sample" all-float16.policy.json sum digits-int8-symbol.json
     draw_window "$sample" build/window.png
-    draw_window "$onnx_sample" build/window-onnx.png
+    draw_window "$mxnet_sample" build/window-mxnet.png
 fi
 heading "No display: the window is drawn in ${pictures[*]}"

@@ -16,7 +16,7 @@ std::string shareOf(std::uint64_t part, std::uint64_t all)
 std::optional<Suggestion> fromComparison(const session::Snapshot &snapshot, const session::Figures &figures)
 {
     const graph::Graph &graph = snapshot.graph();
-    for (const profile::LayerErrors &layer : figures.comparison->comparison.layers) {
+    for (const compare::LayerErrors &layer : figures.comparison->comparison.layers) {
         if (!layer.cumulative || (layer.cumulative->overflow == 0 && layer.cumulative->nan == 0))
             continue;
         const tensor::DType type = snapshot.precisionOf(layer.node);
@@ -38,7 +38,7 @@ std::optional<Suggestion> fromComparison(const session::Snapshot &snapshot, cons
 }
 
 std::optional<Suggestion> fromStatistics(const session::Snapshot &snapshot,
-                                         const jobs::CalibrateOutcome &calibration)
+                                         const walks::CalibrateOutcome &calibration)
 {
     std::vector<session::TensorAdvice> advice = session::adviceFor(snapshot, calibration);
     if (advice.empty() || !advice.front().isHard)

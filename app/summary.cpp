@@ -31,7 +31,7 @@ QString latencyOf(const session::Snapshot &snapshot, const session::Figures &fig
                   figures.latencyRevision != snapshot.revision);
 }
 
-Score scoreOf(const jobs::ScoreWords &words)
+Score scoreOf(const tasks::ScoreWords &words)
 {
     const auto text = [](const std::string &one) { return widgets::plain(one); };
     const bool isExact = words.other == "exact";
@@ -47,17 +47,17 @@ QString Score::text() const
     return name + ' ' + before + converted + (unit.isEmpty() ? QString() : QChar(0x202f) + unit);
 }
 
-std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome, ComparedOn inputs)
+std::optional<Score> scoreOf(const walks::CompareOutcome &outcome, ComparedOn inputs)
 {
     if (const auto words
-        = outcome.task && inputs == ComparedOn::Data ? jobs::wordsOf(*outcome.task) : std::nullopt)
+        = outcome.task && inputs == ComparedOn::Data ? tasks::wordsOf(*outcome.task) : std::nullopt)
         return scoreOf(*words);
     if (outcome.reference && outcome.other) // of an older session
         return Score{tr("top-1"), percent(outcome.reference->top1), percent(outcome.other->top1),
                      QStringLiteral("%")};
     if (outcome.comparison.outputs.empty())
         return std::nullopt;
-    const profile::OutputErrors &output = outcome.comparison.outputs.front();
+    const compare::OutputErrors &output = outcome.comparison.outputs.front();
     if (output.agreement && inputs == ComparedOn::Data)
         return Score{tr("top-1 agreement"), {}, percent(output.agreement->top1), QStringLiteral("%")};
     return Score{tr("output"), {}, widgets::decibels(output.figures.sqnrDb), QStringLiteral("dB")};
@@ -92,7 +92,7 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
     parts << (casts == 1 ? tr("1 cast") : tr("%1 casts").arg(casts))
             + (shared > 0 ? tr(" (%1 shared)").arg(shared) : QString());
     if (figures.comparison) {
-        const jobs::CompareOutcome &outcome = *figures.comparison;
+        const walks::CompareOutcome &outcome = *figures.comparison;
         const QString over = outcome.examples < outcome.expected
             ? tr(" over %1 of %2 examples").arg(outcome.examples).arg(outcome.expected)
             : QString();

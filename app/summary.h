@@ -27,7 +27,7 @@ enum class ComparedOn
 };
 
 /// Nothing for a network without outputs.
-std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome, ComparedOn inputs = ComparedOn::Data);
+std::optional<Score> scoreOf(const walks::CompareOutcome &outcome, ComparedOn inputs = ComparedOn::Data);
 
 /// The status line: "31 of 57 ops in bfloat16 · 6 casts (2 shared) · top-1 98.1 → 98.1 % · 3.1 → 1.9 ms (×0.61 ±0.02)".
 /// What is stale stands in brackets.

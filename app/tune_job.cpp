@@ -95,7 +95,7 @@ TuneJob::TuneJob(widgets::DocumentController *controller, LiveJobs *jobs, widget
     m_poll.setInterval(kTunePollMs);
     connect(&m_poll, &QTimer::timeout, this, &TuneJob::poll);
     connect(state, &widgets::TuneState::startWanted, this, &TuneJob::start);
-    connect(state, &widgets::TuneState::againWanted, this, &TuneJob::measureAgain);
+    connect(state, &widgets::TuneState::repeatWanted, this, &TuneJob::measureAgain);
     connect(state, &widgets::TuneState::stopWanted, this, &TuneJob::stop);
     connect(controller, &widgets::DocumentController::documentChanged, this, &TuneJob::forget);
     connect(controller, &widgets::DocumentController::snapshotChanged, this, &TuneJob::refresh);

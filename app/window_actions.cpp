@@ -66,7 +66,7 @@ void MainWindow::take(const QString &path)
     const bool isFolder = widgets::isFolder(path);
     const bool isData = isFolder || path.endsWith(u".npz", Qt::CaseInsensitive);
     if (m_controller.isOpen() && isData) {
-        jobs::ExampleOptions examples;
+        walks::ExampleOptions examples;
         examples.inputs = widgets::pathBytes(path);
         examples.examples = isFolder ? m_preferences.pictures : 0;
         examples.labels = isFolder ? widgets::pathBytes(labelsOf(path)) : std::string();
@@ -146,11 +146,11 @@ bool MainWindow::mayReplace(const QString &path)
 
 void MainWindow::closeDocument()
 {
-    if (maySetAside())
+    if (mayDiscardEdits())
         m_files->close();
 }
 
-bool MainWindow::maySetAside()
+bool MainWindow::mayDiscardEdits()
 {
     if (!m_files->isModified())
         return true;
@@ -179,7 +179,7 @@ void MainWindow::applyPolicyWhenOpen(const QString &path)
     }
     auto policy = widgets::readPolicyFile(path);
     if (!policy.ok()) {
-        tellFailure(plain(policy.error().message()));
+        showError(plain(policy.error().message()));
         return;
     }
     m_controller.apply(
@@ -202,7 +202,7 @@ void MainWindow::exportPicture()
     log(tr("wrote %1").arg(path));
 }
 
-void MainWindow::attachWhenOpen(const jobs::ExampleOptions &examples)
+void MainWindow::attachWhenOpen(const walks::ExampleOptions &examples)
 {
     if (m_controller.isOpen() && !m_files->isOpening())
         m_jobs->setData(examples);
@@ -222,7 +222,7 @@ void MainWindow::attachData()
     askForData(m_jobs->data());
 }
 
-void MainWindow::askForData(const std::optional<jobs::ExampleOptions> &now)
+void MainWindow::askForData(const std::optional<walks::ExampleOptions> &now)
 {
     if (!m_controller.isOpen())
         return;
@@ -233,10 +233,10 @@ void MainWindow::askForData(const std::optional<jobs::ExampleOptions> &now)
 
 void MainWindow::showPreprocessing()
 {
-    const std::optional<jobs::ExampleOptions> attached = m_jobs->data();
+    const std::optional<walks::ExampleOptions> attached = m_jobs->data();
     if (!attached || !widgets::isFolder(widgets::pathText(attached->inputs))) {
-        tellFailure(tr("Preprocessing applies to pictures. Attach a folder of pictures first "
-                       "(Model \u203a Attach Data)."));
+        showError(tr("Preprocessing applies to pictures. Attach a folder of pictures first "
+                     "(Model \u203a Attach Data)."));
         return;
     }
     PreprocessDialog dialog(m_controller.snapshot()->source, *attached, m_preferences.jobs, this);
@@ -275,10 +275,10 @@ void MainWindow::drawInputs()
         return;
     const auto file = drawInputsFor(*m_controller.snapshot()->source);
     if (!file.ok()) {
-        tellFailureOfData(tr("Could not draw random inputs: %1").arg(plain(file.error().message())));
+        showDataError(tr("Could not draw random inputs: %1").arg(plain(file.error().message())));
         return;
     }
-    jobs::ExampleOptions examples;
+    walks::ExampleOptions examples;
     examples.inputs = widgets::pathBytes(file.value());
     m_jobs->setData(examples);
     log(drawnInputsMeaning());
@@ -332,7 +332,7 @@ void MainWindow::startTuning()
 {
     showView(QStringLiteral("tune"));
     if (!m_tune->whyNot().isEmpty())
-        tellFailure(m_tune->whyNot());
+        showError(m_tune->whyNot());
     else if (!m_tune->isRunning())
         Q_EMIT m_tune->startWanted();
 }
@@ -340,7 +340,7 @@ void MainWindow::startTuning()
 void MainWindow::compareBackends()
 {
     if (const QString why = m_backends->whyNot(); !why.isEmpty()) {
-        tellFailureOfData(why);
+        showDataError(why);
         return;
     }
     const std::vector<backends::BackendInfo> others = m_backends->others();

@@ -1,7 +1,7 @@
 #include "app/bars/chip_box.h"
 
 #include "core/hardware/catalogue.h"
-#include "core/jobs/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "widgets/common/formatters.h"
 
 #include <QAbstractItemView>
@@ -51,7 +51,7 @@ ChipBox::ChipBox(QWidget *parent)
     setMinimumContentsLength(kCharacters);
     fitView();
     connect(this, &QComboBox::activated, this, &ChipBox::take);
-    m_looking.start([](const std::stop_token &) { return jobs::lookForGpu(); },
+    m_looking.start([](const std::stop_token &) { return machines::lookForGpu(); },
                     [this](const std::shared_ptr<const hardware::Description> &gpu) { takeGpu(gpu); });
 }
 

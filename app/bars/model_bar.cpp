@@ -155,7 +155,7 @@ void ModelBar::refresh()
          std::initializer_list<QWidget *>{m_target, m_mode, m_chip, m_data, m_errors, m_latency})
         widget->setEnabled(m_controller->isOpen());
     const auto &data = m_jobs->data();
-    const auto nameOf = [this](const jobs::ExampleOptions &examples) {
+    const auto nameOf = [this](const walks::ExampleOptions &examples) {
         const QString name = widgets::shownName(widgets::pathText(examples.inputs));
         const auto there = m_jobs->picturesThere();
         return there ? tr("%1, %2 of %3").arg(name).arg(examples.examples).arg(*there) : name;
@@ -168,7 +168,7 @@ void ModelBar::refresh()
     if (!m_controller->isOpen())
         return;
     const policy::Policy &policy = m_controller->document()->policy();
-    const int nodeForNode = m_mode->findData(static_cast<int>(policy::Mode::Mxnet));
+    const int nodeForNode = m_mode->findData(static_cast<int>(policy::Mode::NodeForNode));
     if (auto *const modes = qobject_cast<QStandardItemModel *>(m_mode->model()); modes && nodeForNode >= 0)
         modes->item(nodeForNode)
             ->setEnabled(dialect::of(m_controller->snapshot()->graph()).hasNodeForNodeMode());

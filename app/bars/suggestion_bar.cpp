@@ -113,7 +113,7 @@ void SuggestionBar::withdraw()
         Q_EMIT withdrawn();
 }
 
-void SuggestionBar::showGain(const jobs::CompareOutcome &after)
+void SuggestionBar::showGain(const walks::CompareOutcome &after)
 {
     if (!m_suggestion || m_proposedFor != m_controller->snapshot()->revision
         || !isVisibleTo(parentWidget())) // it was closed meanwhile

@@ -25,7 +25,7 @@ public:
     const std::optional<Suggestion> &suggestion() const { return m_suggestion; }
     void forget(); ///< another document is shown
     void refresh(); ///< lists or figures have changed
-    void showGain(const jobs::CompareOutcome &after); ///< of the suggestion that was proposed last
+    void showGain(const walks::CompareOutcome &after); ///< of the suggestion that was proposed last
 
 Q_SIGNALS:
     void proposed(); ///< what suggestion() would lead to is to be compared

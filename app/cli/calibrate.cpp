@@ -41,7 +41,7 @@ Result<void> takeOptions(CalibrateOptions &options)
     options.calibration.settings.asBatches = options.grid == "first-batch";
     HALFTONE_TRY(options.calibration.settings.memoryLimit, memoryOf(options.memory));
     HALFTONE_CHECK(options.shard.take(options.out));
-    options.calibration.settings.part = options.shard.part;
+    options.calibration.settings.shard = options.shard.first;
     if (options.shard.isGiven() && options.calibration.settings.asBatches)
         return badCall("--shard",
                        "cannot be combined with --grid first-batch: its bins depend on the batches",
@@ -134,7 +134,7 @@ Result<void> calibrateFile(const CalibrateOptions &options, const std::stop_toke
 /// What has a say in the statistics and the table, but for model and data.
 Json settingsOf(const CalibrateOptions &options)
 {
-    const jobs::CalibrateOptions &settings = options.calibration.settings;
+    const walks::CalibrateOptions &settings = options.calibration.settings;
     return {{"command", "calibrate"},    {"backend", settings.backend},
             {"layers", settings.layers}, {"method", options.method},
             {"dtype", options.dtype},    {"percentile", settings.threshold.percentile}};
@@ -143,20 +143,20 @@ Json settingsOf(const CalibrateOptions &options)
 Result<void> writeCalibrationShards(const CalibrateOptions &options, const session::Session &session,
                                     const std::stop_token &stop)
 {
-    jobs::CalibrateOptions settings = options.calibration.settings;
+    walks::CalibrateOptions settings = options.calibration.settings;
     const io::LoadedModel &source = session.source();
-    HALFTONE_TRY(jobs::StatisticsOrigin origin,
+    HALFTONE_TRY(shards::StatisticsOrigin origin,
                  originOf(source.model, source.modelPath, settings.examples, settingsOf(options)));
-    jobs::ParameterCollectors known;
-    return options.shard.forEach([&](const jobs::Part &part) -> Result<void> {
-        settings.part = part;
+    walks::ParameterCollectors known;
+    return options.shard.forEach([&](const walks::Shard &shard) -> Result<void> {
+        settings.shard = shard;
         HALFTONE_TRY(
-            jobs::CollectedStatistics statistics,
-            jobs::collectStatistics(source.model, source.modelPath, settings, progress(stop), &known));
+            walks::CollectedStatistics statistics,
+            walks::collectStatistics(source.model, source.modelPath, settings, progress(stop), &known));
         origin.all = statistics.all;
         const std::size_t examples = statistics.examples;
         return writeShard(
-            {origin, part, examples, jobs::CalibrationShard{settings.threshold, std::move(statistics)}},
+            {origin, shard, examples, shards::CalibrationShard{settings.threshold, std::move(statistics)}},
             options.out);
     });
 }
@@ -176,13 +176,13 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
         return badCall("calibrate", "MODEL or --inputs is missing",
                        "calibrate MODEL --inputs F.npz, or calibrate --array F.npz");
     HALFTONE_TRY(const session::Session session, options.model.open());
-    const jobs::CalibrateOptions &settings = options.calibration.settings;
+    const walks::CalibrateOptions &settings = options.calibration.settings;
     if (options.shard.isCount)
-        return tellMostShards(session.source(), settings.examples, settings.backend, settings.batch,
+        return printMaxShards(session.source(), settings.examples, settings.backend, settings.batch,
                               settings.memoryLimit);
     if (options.shard.isGiven())
         return writeCalibrationShards(options, session, stop);
-    HALFTONE_TRY(const jobs::CalibrateOutcome outcome, session.calibrate(settings, progress(stop)));
+    HALFTONE_TRY(const walks::CalibrateOutcome outcome, session.calibrate(settings, progress(stop)));
     Table table(kHeader);
     for (const calibration::CalibratedTensor &tensor : outcome.tensors)
         table.add(rowOf(tensor.name, tensor.statistics, tensor.threshold));

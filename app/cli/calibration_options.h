@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/cli/data_options.h"
-#include "core/jobs/calibrate.h"
+#include "core/walks/calibrate.h"
 
 #include <string>
 
@@ -11,7 +11,7 @@ namespace halftone::cli {
 struct CalibrationOptions
 {
     DataOptions data;
-    jobs::CalibrateOptions settings; ///< with the data, once they were taken
+    walks::CalibrateOptions settings; ///< with the data, once they were taken
     double percentile = 99.99;
 
     /// percentileOf  the option that --percentile belongs to, as "--method"

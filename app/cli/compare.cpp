@@ -21,7 +21,7 @@
 namespace halftone::cli {
 namespace {
 
-using profile::LayerErrors;
+using compare::LayerErrors;
 using tensor::ErrorFigures;
 
 struct CompareOptions
@@ -30,7 +30,7 @@ struct CompareOptions
     PolicyOptions policy;
     RangeOptions ranges;
     DataOptions data;
-    jobs::CompareOptions compare; ///< with the data, once they were taken
+    walks::CompareOptions compare; ///< with the data, once they were taken
     std::string effect = "cumulative";
     std::string against;
     std::string csv;
@@ -47,7 +47,7 @@ struct CompareOptions
 Result<void> takeOptions(CompareOptions &options)
 {
     HALFTONE_CHECK(checkCounts({{"--worst", options.worst}}));
-    jobs::CompareOptions &compare = options.compare;
+    walks::CompareOptions &compare = options.compare;
     HALFTONE_CHECK(options.data.take(compare));
     HALFTONE_TRY(compare.settings.memoryLimit, memoryOf(options.memory));
     compare.arithmetic = arithmeticNamed(options.arithmetic);
@@ -56,7 +56,7 @@ Result<void> takeOptions(CompareOptions &options)
         compare.settings.threshold = options.threshold;
     compare.eachAlone = true;
     HALFTONE_CHECK(options.shard.take(options.out));
-    compare.part = options.shard.part;
+    compare.shard = options.shard.first;
     if (!options.shard.isGiven() && !options.out.empty())
         return badCall("--out", "needs --shard", "; use --json or --csv for a whole comparison");
     return {};
@@ -78,7 +78,7 @@ std::string withUnit(const std::string &decibels)
 }
 
 /// Layers in order, or the worst ones first.
-void printLayers(const jobs::CompareOutcome &outcome, const CompareOptions &options)
+void printLayers(const walks::CompareOutcome &outcome, const CompareOptions &options)
 {
     const auto &layers = outcome.comparison.layers;
     const bool isolated = options.compare.settings.isolated;
@@ -120,23 +120,23 @@ std::string percent(double share)
     return formatted("%.2f %%", 100 * share);
 }
 
-std::string decisions(const jobs::CompareOutcome &outcome)
+std::string decisions(const walks::CompareOutcome &outcome)
 {
     std::string text;
     if (outcome.reference && outcome.other)
         text = "fp32 " + percent(outcome.reference->top1) + ", mixed " + percent(outcome.other->top1) + "; ";
     const auto &outputs = outcome.comparison.outputs;
-    const bool areClasses = !outcome.task || outcome.reference || outcome.task->metric == jobs::Metric::Top1
-        || outcome.task->metric == jobs::Metric::Top5;
+    const bool areClasses = !outcome.task || outcome.reference || outcome.task->metric == tasks::Metric::Top1
+        || outcome.task->metric == tasks::Metric::Top5;
     if (areClasses && !outputs.empty() && outputs[0].agreement)
         text += "agreement " + percent(outputs[0].agreement->top1);
     return text;
 }
 
-void printSummary(const session::Session &session, const jobs::CompareOutcome &outcome,
+void printSummary(const session::Session &session, const walks::CompareOutcome &outcome,
                   const CompareOptions &options)
 {
-    const profile::Comparison &comparison = outcome.comparison;
+    const compare::Comparison &comparison = outcome.comparison;
     Table head;
     head.add({"model", printable(session.source().modelPath)});
     head.add({"backend",
@@ -153,8 +153,8 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
             {"examples", withThousands(outcome.examples) + " in batches of " + withThousands(outcome.batch)});
     if (const std::string text = decisions(outcome); !text.empty())
         head.add({"top-1", text});
-    if (outcome.task && outcome.task->metric != jobs::Metric::Top1)
-        head.add({std::string(jobs::titleOf(outcome.task->metric)), taskText(*outcome.task)});
+    if (outcome.task && outcome.task->metric != tasks::Metric::Top1)
+        head.add({std::string(tasks::titleOf(outcome.task->metric)), taskText(*outcome.task)});
     for (std::size_t k = 0; k < comparison.outputs.size(); ++k)
         head.add({k == 0 ? "outputs" : "",
                   printable(outcome.outputs[k]) + ": " + withUnit(decibels(comparison.outputs[k].figures))});
@@ -187,14 +187,14 @@ bool comparesBackends(const CompareOptions &options)
 }
 
 /// Over the part of the examples that the options tell.
-using Comparing = std::function<Result<jobs::CompareOutcome>(const jobs::CompareOptions &)>;
+using Comparing = std::function<Result<walks::CompareOutcome>(const walks::CompareOptions &)>;
 
 /// What is compared is made here, once for all parts. Needs: the arguments outlive it.
 Result<Comparing> comparingOf(CompareOptions &options, session::Session &session, const std::stop_token &stop)
 {
     if (!options.against.empty()) {
         HALFTONE_TRY(options.compare.accumulator, policy::accumulatorNamed(options.policy.accumulate));
-        return Comparing([&](const jobs::CompareOptions &compare) {
+        return Comparing([&](const walks::CompareOptions &compare) {
             auto outcome = session.compareAgainst(options.against, compare, progress(stop));
             if (outcome.ok())
                 tellWarnings(outcome.value().warnings);
@@ -202,7 +202,7 @@ Result<Comparing> comparingOf(CompareOptions &options, session::Session &session
         });
     }
     if (comparesBackends(options))
-        return Comparing([&](const jobs::CompareOptions &compare) {
+        return Comparing([&](const walks::CompareOptions &compare) {
             return session.compareBackends(compare, progress(stop));
         });
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
@@ -222,57 +222,57 @@ Result<Comparing> comparingOf(CompareOptions &options, session::Session &session
     if (!derived.ok())
         return options.policy.located(derived.error());
     tellWarnings(derived.value().converted->warnings);
-    return Comparing([&, converted = derived.value().converted](const jobs::CompareOptions &compare) {
+    return Comparing([&, converted = derived.value().converted](const walks::CompareOptions &compare) {
         return session.compare(*converted, compare, progress(stop));
     });
 }
 
-Result<void> writeCsv(const std::string &path, const jobs::CompareOutcome &compared)
+Result<void> writeCsv(const std::string &path, const walks::CompareOutcome &compared)
 {
     return writeWhole(path,
                       report::comparisonCsv(compared.models.reference.graph, compared.comparison.layers));
 }
 
-Result<jobs::StatisticsOrigin> comparisonOrigin(const CompareOptions &options,
-                                                const session::Session &session,
-                                                const jobs::CompareOutcome &compared)
+Result<shards::StatisticsOrigin> comparisonOrigin(const CompareOptions &options,
+                                                  const session::Session &session,
+                                                  const walks::CompareOutcome &compared)
 {
-    HALFTONE_TRY(jobs::StatisticsOrigin origin,
+    HALFTONE_TRY(shards::StatisticsOrigin origin,
                  originOf(compared.models.reference, session.source().modelPath, options.compare.examples,
                           settingsJson(compared, options.compare.backend, options.effect)));
     constexpr int kApart = 1; // two equal models do not cancel
-    origin.modelHash ^= std::rotl(jobs::hashOf(compared.models.other), kApart);
+    origin.modelHash ^= std::rotl(shards::hashOf(compared.models.other), kApart);
     origin.all = compared.all;
     return origin;
 }
 
-Result<void> writeComparisonShard(const CompareOptions &options, const jobs::StatisticsOrigin &origin,
-                                  const jobs::Part &part, const jobs::CompareOutcome &compared)
+Result<void> writeComparisonShard(const CompareOptions &options, const shards::StatisticsOrigin &origin,
+                                  const walks::Shard &which, const walks::CompareOutcome &compared)
 {
-    jobs::ComparisonShard shard{
+    shards::ComparisonShard shard{
         *compared.parts, {}, compared.outputs, options.compare.settings.threshold, compared.seconds};
-    for (const profile::LayerErrors &layer : compared.comparison.layers) {
+    for (const compare::LayerErrors &layer : compared.comparison.layers) {
         const graph::NodeDef &node = compared.models.reference.graph.node(layer.node);
         shard.names.push_back({layer.node, node.name, node.op});
     }
-    return writeShard({origin, part, compared.examples, std::move(shard)}, options.out);
+    return writeShard({origin, which, compared.examples, std::move(shard)}, options.out);
 }
 
 Result<void> writeComparisonShards(const CompareOptions &options, const session::Session &session,
                                    const Comparing &comparing)
 {
-    std::optional<jobs::StatisticsOrigin> origin; // of all parts
-    jobs::CompareOptions compare = options.compare;
-    return options.shard.forEach([&](const jobs::Part &part) -> Result<void> {
-        compare.part = part;
-        HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(compare));
+    std::optional<shards::StatisticsOrigin> origin; // of all parts
+    walks::CompareOptions compare = options.compare;
+    return options.shard.forEach([&](const walks::Shard &shard) -> Result<void> {
+        compare.shard = shard;
+        HALFTONE_TRY(const walks::CompareOutcome compared, comparing(compare));
         if (!compared.parts)
             return badCall("--shard", "the examples depend on each other and cannot be split",
                            "; run without --shard");
         if (!origin) {
             HALFTONE_TRY(origin, comparisonOrigin(options, session, compared));
         }
-        return writeComparisonShard(options, *origin, part, compared);
+        return writeComparisonShard(options, *origin, shard, compared);
     });
 }
 
@@ -298,12 +298,12 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                        .check());
     HALFTONE_TRY(session::Session session, options.model.open());
     if (options.shard.isCount)
-        return tellMostShards(session.source(), options.compare.examples, options.compare.backend,
+        return printMaxShards(session.source(), options.compare.examples, options.compare.backend,
                               options.compare.batch, options.compare.settings.memoryLimit);
     HALFTONE_TRY(const Comparing comparing, comparingOf(options, session, stop));
     if (options.shard.isGiven())
         return writeComparisonShards(options, session, comparing);
-    HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(options.compare));
+    HALFTONE_TRY(const walks::CompareOutcome compared, comparing(options.compare));
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (!options.json) {

@@ -11,31 +11,31 @@
 
 namespace halftone::cli {
 
-using profile::LayerErrors;
+using compare::LayerErrors;
 
-std::string nameOf(const jobs::CompareOutcome &outcome, std::size_t layer)
+std::string nameOf(const walks::CompareOutcome &outcome, std::size_t layer)
 {
     const LayerErrors &row = outcome.comparison.layers[layer];
     return infer::valueName(outcome.models.reference.graph, row.node, row.output);
 }
 
-bool isAnalysed(const jobs::CompareOutcome &outcome)
+bool isAnalysed(const walks::CompareOutcome &outcome)
 {
     return tensor::isForAnalysis(outcome.models.float16As);
 }
 
 namespace {
 
-Json nameOrNull(const jobs::CompareOutcome &outcome, const std::optional<std::size_t> &layer)
+Json nameOrNull(const walks::CompareOutcome &outcome, const std::optional<std::size_t> &layer)
 {
     return layer ? Json(nameOf(outcome, *layer)) : Json();
 }
 
-Json outputsJson(const jobs::CompareOutcome &outcome)
+Json outputsJson(const walks::CompareOutcome &outcome)
 {
     Json outputs = Json::array();
     for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
-        const profile::OutputErrors &output = outcome.comparison.outputs[k];
+        const compare::OutputErrors &output = outcome.comparison.outputs[k];
         Json row{{"name", outcome.outputs[k]}};
         row.update(Json::parse(report::figuresJson(output.figures)));
         const auto &agreement = output.agreement;
@@ -49,8 +49,8 @@ Json outputsJson(const jobs::CompareOutcome &outcome)
     return outputs;
 }
 
-Json accuracyJson(const jobs::CompareOutcome &outcome, double jobs::Accuracy::*share,
-                  double profile::Agreement::*agree)
+Json accuracyJson(const walks::CompareOutcome &outcome, double tasks::Accuracy::*share,
+                  double compare::Agreement::*agree)
 {
     const auto &outputs = outcome.comparison.outputs;
     const bool hasAgreement = !outputs.empty() && outputs[0].agreement;
@@ -64,7 +64,7 @@ constexpr std::array<std::string_view, 6> kSettings{"backend",         "arithmet
 
 } // namespace
 
-Json settingsJson(const jobs::CompareOutcome &outcome, const std::string &backend, const std::string &effect)
+Json settingsJson(const walks::CompareOutcome &outcome, const std::string &backend, const std::string &effect)
 {
     return {
         {"command", "compare"},
@@ -76,12 +76,12 @@ Json settingsJson(const jobs::CompareOutcome &outcome, const std::string &backen
         {"unmatched", {{"model", outcome.unmatched.reference}, {"other", outcome.unmatched.other}}}};
 }
 
-Json comparisonJson(const jobs::CompareOutcome &outcome, const Json &settings)
+Json comparisonJson(const walks::CompareOutcome &outcome, const Json &settings)
 {
     const auto setting = [&settings](std::string_view key) {
         return settings.is_object() ? settings.value(std::string(key), Json()) : Json();
     };
-    const profile::Comparison &comparison = outcome.comparison;
+    const compare::Comparison &comparison = outcome.comparison;
     Json json = Json::object();
     for (const std::string_view key : kSettings) {
         if (key != "unmatched")
@@ -96,17 +96,17 @@ Json comparisonJson(const jobs::CompareOutcome &outcome, const Json &settings)
     json["threshold_db"] = comparison.threshold;
     json["first_not_finite_fp32"] = nameOrNull(outcome, comparison.firstUnclean);
     json["outputs"] = outputsJson(outcome);
-    json["top1"] = accuracyJson(outcome, &jobs::Accuracy::top1, &profile::Agreement::top1);
-    json["top5"] = accuracyJson(outcome, &jobs::Accuracy::top5, &profile::Agreement::top5);
+    json["top1"] = accuracyJson(outcome, &tasks::Accuracy::top1, &compare::Agreement::top1);
+    json["top5"] = accuracyJson(outcome, &tasks::Accuracy::top5, &compare::Agreement::top5);
     json["task"] = taskJson(outcome.task);
     json["unmatched"] = setting("unmatched");
     return json;
 }
 
-jobs::CompareOutcome outcomeOf(const jobs::StatisticsShard &merged)
+walks::CompareOutcome outcomeOf(const shards::StatisticsShard &merged)
 {
-    const auto &shard = std::get<jobs::ComparisonShard>(merged.content);
-    jobs::CompareOutcome outcome = jobs::outcomeOf(merged);
+    const auto &shard = std::get<shards::ComparisonShard>(merged.content);
+    walks::CompareOutcome outcome = shards::outcomeOf(merged);
     // Outputs of one node stand beside each other.
     graph::Graph &names = outcome.models.reference.graph;
     for (std::size_t k = 0; k < shard.names.size(); ++k) {

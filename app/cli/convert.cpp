@@ -178,16 +178,16 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
                      .writes("--report", options.report)
                      .claim(options.out, options.model.model));
     if (options.hasExternalData)
-        output.putValuesApart();
+        output.separateValues();
     HALFTONE_TRY(session::Session session, options.model.open());
     if (options.policy.isEmpty() && isCopied(session.source().model.graph, output))
         return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
-    if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
+    if (!walks::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
         return badCall("--inputs", "a folder of pictures only serves to calibrate int8 operators",
                        "; pass an .npz file, or select int8 operators with --int8-op");
-    if (options.correctsBiases && (!jobs::asksForInt8(policy) || data.empty()))
+    if (options.correctsBiases && (!walks::asksForInt8(policy) || data.empty()))
         return badCall("--correct-biases",
                        data.empty() ? "needs data to measure errors on" : "no operator is in int8",
                        data.empty() ? "; pass --inputs" : "; select int8 operators with --int8-op");
@@ -231,7 +231,7 @@ std::string valuesApartHelp()
 {
     std::string titles, files;
     for (const io::ModelFormat *const format : io::formats()) {
-        if (!format->mayKeepValuesApart)
+        if (!format->mayHaveSeparateValues)
             continue;
         titles.append(titles.empty() ? "" : ", ").append(format->title);
         files.append(files.empty() ? "" : " or ").append(format->outputNames("P").values);

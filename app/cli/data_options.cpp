@@ -42,40 +42,40 @@ void TaskOptions::addTo(Command &command)
                 "Expected values of the first output: an array, or a folder of pictures or masks")
         .type("F.npz|DIR");
     std::vector<std::string> names;
-    for (const jobs::Metric one : jobs::allMetrics())
-        names.emplace_back(jobs::nameOf(one));
+    for (const tasks::Metric one : tasks::allMetrics())
+        names.emplace_back(tasks::nameOf(one));
     command.option("--metric", &metric, "Task metric (default: chosen from the outputs and labels)")
         .oneOf(names)
         .type("METRIC");
 }
 
-jobs::ExampleOptions TaskOptions::applied(jobs::ExampleOptions data) const
+walks::ExampleOptions TaskOptions::applied(walks::ExampleOptions data) const
 {
     data.targets = targets;
-    data.metric = jobs::metricNamed(metric);
+    data.metric = tasks::metricNamed(metric);
     return data;
 }
 
-Json taskJson(const std::optional<jobs::TaskScore> &task)
+Json taskJson(const std::optional<tasks::TaskScore> &task)
 {
     if (!task)
         return {};
-    return {{"metric", jobs::nameOf(task->metric)},           {"guessed", task->isGuessed},
+    return {{"metric", tasks::nameOf(task->metric)},          {"guessed", task->isGuessed},
             {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
             {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
             {"peak", report::numberOrNull(task->peak)}};
 }
 
-std::string taskText(const jobs::TaskScore &task)
+std::string taskText(const tasks::TaskScore &task)
 {
     std::string text;
     if (task.reference)
-        text = jobs::valueText(task.metric, *task.reference);
+        text = tasks::valueText(task.metric, *task.reference);
     if (task.reference && task.other)
-        text = jobs::wordsOf(task)->values();
+        text = tasks::wordsOf(task)->values();
     if (task.agreement)
         text += (text.empty() ? "to float32 " : "; to float32 ")
-            + jobs::valueText(task.metric, *task.agreement);
+            + tasks::valueText(task.metric, *task.agreement);
     return text + (task.isGuessed ? " (the metric is a guess)" : "");
 }
 

@@ -4,8 +4,8 @@
 #include "app/cli/parser.h"
 #include "core/backends/backends.h"
 #include "core/base/result.h"
-#include "core/jobs/examples.h"
-#include "core/jobs/task_metric.h"
+#include "core/tasks/task_metric.h"
+#include "core/walks/examples.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,18 +30,18 @@ struct TaskOptions
     std::string metric;
 
     void addTo(Command &command);
-    jobs::ExampleOptions applied(jobs::ExampleOptions data) const;
+    walks::ExampleOptions applied(walks::ExampleOptions data) const;
 };
 
 /// What came of it, as `task` of a command's JSON: `metric`, `guessed`, `fp32`, `mixed`, `agree`, `examples`, `peak`.
-Json taskJson(const std::optional<jobs::TaskScore> &task);
+Json taskJson(const std::optional<tasks::TaskScore> &task);
 /// "31.20 → 31.18 dB; to float32 58.71 dB", and that the metric is a guess; empty for none.
-std::string taskText(const jobs::TaskScore &task);
+std::string taskText(const tasks::TaskScore &task);
 
 /// The data that a command runs over, and what computes: shared by all that do.
 struct DataOptions
 {
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     TaskOptions task; ///< for labels of accuracy
     std::string backend{backends::kDefaultBackend};
     std::int64_t examples = 0;

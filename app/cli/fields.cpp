@@ -44,10 +44,10 @@ std::string_view optionOf(Field field)
     return kOptions[static_cast<std::size_t>(field)];
 }
 
-std::vector<NamedFile> namedFiles(std::span<const jobs::FieldFile> files)
+std::vector<NamedFile> namedFiles(std::span<const walks::FieldFile> files)
 {
     std::vector<NamedFile> named;
-    for (const jobs::FieldFile &file : files)
+    for (const walks::FieldFile &file : files)
         named.push_back(
             {file.word.empty() ? std::string(optionOf(file.field)) : "--" + std::string(file.word),
              file.path});

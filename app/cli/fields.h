@@ -2,7 +2,7 @@
 
 #include "core/base/field.h"
 #include "core/base/output_check.h"
-#include "core/jobs/examples.h"
+#include "core/walks/examples.h"
 
 #include <span>
 #include <string_view>
@@ -14,6 +14,6 @@ namespace halftone::cli {
 std::string_view optionOf(Field field);
 
 /// Files as checkOutputs() wants them.
-std::vector<NamedFile> namedFiles(std::span<const jobs::FieldFile> files);
+std::vector<NamedFile> namedFiles(std::span<const walks::FieldFile> files);
 
 } // namespace halftone::cli

@@ -22,9 +22,9 @@ CommandFiles &CommandFiles::reads(const ModelOptions &model)
     return reads(model.files());
 }
 
-CommandFiles &CommandFiles::reads(const jobs::ExampleOptions &examples, const ModelOptions &model)
+CommandFiles &CommandFiles::reads(const walks::ExampleOptions &examples, const ModelOptions &model)
 {
-    return reads(namedFiles(jobs::exampleFiles(examples, model.model)));
+    return reads(namedFiles(walks::exampleFiles(examples, model.model)));
 }
 
 CommandFiles &CommandFiles::writes(const std::string &what, const std::string &path)

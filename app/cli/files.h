@@ -2,7 +2,7 @@
 
 #include "app/cli/options.h"
 #include "core/base/output_check.h"
-#include "core/jobs/examples.h"
+#include "core/walks/examples.h"
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ public:
     CommandFiles &reads(const std::string &what, const std::string &path);
     CommandFiles &reads(const std::vector<NamedFile> &files);
     CommandFiles &reads(const ModelOptions &model);
-    CommandFiles &reads(const jobs::ExampleOptions &examples, const ModelOptions &model);
+    CommandFiles &reads(const walks::ExampleOptions &examples, const ModelOptions &model);
     CommandFiles &writes(const std::string &what, const std::string &path);
 
     Result<void> check() const;

@@ -3,8 +3,8 @@
 #include "core/base/text.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/description_json.h"
-#include "core/jobs/chip_at_hand.h"
-#include "core/jobs/measure_machine.h"
+#include "core/machines/local_chips.h"
+#include "core/machines/measure_machine.h"
 
 #include <array>
 #include <cstdio>
@@ -62,7 +62,7 @@ std::string fastNumbers(const Description &chip)
 void list(bool asJson)
 {
     const auto &machine = hardware::thisMachine();
-    const auto gpu = jobs::lookForGpu();
+    const auto gpu = machines::lookForGpu();
     const auto markOf = [&](const Description &chip) {
         return machine && chip.name == machine->name ? " (this)"
             : gpu && chip.name == gpu->name          ? " (this-gpu)"
@@ -136,12 +136,12 @@ void show(const Description &chip)
 Result<void> measure(const HardwareOptions &options, const std::stop_token &stop)
 {
     if (!options.measure)
-        return jobs::ensureMeasured(options.name, progress(stop));
+        return machines::ensureMeasured(options.name, progress(stop));
     if (options.name != hardware::kThis && options.name != hardware::kThisGpu)
         return badCall("--measure", "only the hardware of this machine can be measured",
                        "; use this or this-gpu");
-    HALFTONE_CHECK(jobs::findChip(options.name)); // says what is not there
-    return jobs::measureAnew(options.name, progress(stop));
+    HALFTONE_CHECK(machines::findChip(options.name)); // says what is not there
+    return machines::remeasure(options.name, progress(stop));
 }
 
 Result<void> hardwareCommand(const HardwareOptions &options, const std::stop_token &stop)
@@ -151,7 +151,7 @@ Result<void> hardwareCommand(const HardwareOptions &options, const std::stop_tok
         list(options.json);
         return {};
     }
-    HALFTONE_TRY(const auto chip, jobs::findChip(options.name));
+    HALFTONE_TRY(const auto chip, machines::findChip(options.name));
     if (options.json)
         print(hardware::writeDescription(*chip));
     else

@@ -9,11 +9,14 @@
 #include "core/base/text.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #ifdef __GLIBC__
@@ -23,6 +26,18 @@
 namespace {
 
 using namespace halftone;
+
+/// A program that starts this one says so with its process number, to have this one killed when it ends (app/mpi/child.cpp).
+void endWithStarter()
+{
+    const char *const starter = std::getenv("HALFTONE_END_WITH");
+    if (starter == nullptr)
+        return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const auto number = static_cast<pid_t>(std::strtol(starter, nullptr, 10));
+    if (number > 0 && ::kill(number, 0) != 0 && errno == ESRCH) // ended before that
+        std::_Exit(1);
+}
 
 int exitCodeOf(Errc code)
 {
@@ -120,9 +135,10 @@ void keepFreedMemory()
 
 int main(int argc, char **argv)
 {
+    endWithStarter();
     keepFreedMemory();
     keepStreamsApart();
-    keepReserve();
+    reserveMemory();
     MappedFile::surviveCuts();
     std::signal(SIGPIPE, SIG_IGN); // an output that nobody reads any more is an error like others
     std::signal(SIGXFSZ, SIG_IGN); // and so is a limit on the size of files

@@ -6,8 +6,8 @@
 #include "app/cli/tune_shards.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
-#include "core/jobs/statistics_file.h"
 #include "core/report/calibration_json.h"
+#include "core/shards/statistics_file.h"
 
 #include <iostream>
 #include <memory>
@@ -22,11 +22,11 @@ struct MergeOptions
     std::string statistics;
 };
 
-Result<void> writeCalibration(const jobs::CalibrationShard &shard, AtomicFile &file,
+Result<void> writeCalibration(const shards::CalibrationShard &shard, AtomicFile &file,
                               const std::stop_token &stop)
 {
-    HALFTONE_TRY(const jobs::CalibrateOutcome table,
-                 jobs::calibrated(shard.statistics, shard.threshold, 0, progress(stop)));
+    HALFTONE_TRY(const walks::CalibrateOutcome table,
+                 walks::calibrated(shard.statistics, shard.threshold, 0, progress(stop)));
     HALFTONE_CHECK(report::writeCalibration(table.tensors, shard.threshold.method, table.examples,
                                             table.seconds,
                                             [&file](std::string_view piece) { return file.write(piece); }));
@@ -34,9 +34,9 @@ Result<void> writeCalibration(const jobs::CalibrationShard &shard, AtomicFile &f
 }
 
 /// Those of the call, or, for "-", those that standard input names, a line each, as they come.
-Result<jobs::StatisticsShard> mergedShards(const MergeOptions &options, std::size_t &count)
+Result<shards::StatisticsShard> mergedShards(const MergeOptions &options, std::size_t &count)
 {
-    jobs::ShardSum sum;
+    shards::ShardSum sum;
     if (options.shards != std::vector<std::string>{"-"}) {
         count = options.shards.size();
         for (const std::string &shard : options.shards)
@@ -56,14 +56,14 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
             files.reads("SHARD", shard);
     HALFTONE_CHECK(files.writes("--out", options.out).writes("--statistics", options.statistics).check());
     std::size_t count = 0;
-    HALFTONE_TRY(const jobs::StatisticsShard merged, mergedShards(options, count));
-    if (!options.statistics.empty() && std::holds_alternative<jobs::SearchShard>(merged.content))
+    HALFTONE_TRY(const shards::StatisticsShard merged, mergedShards(options, count));
+    if (!options.statistics.empty() && std::holds_alternative<shards::SearchShard>(merged.content))
         return badCall("--statistics",
                        "not available for shards of tune: --out already is their merged state");
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
-    if (const auto *const calibration = std::get_if<jobs::CalibrationShard>(&merged.content)) {
+    if (const auto *const calibration = std::get_if<shards::CalibrationShard>(&merged.content)) {
         HALFTONE_CHECK(writeCalibration(*calibration, file, stop));
-    } else if (std::holds_alternative<jobs::SearchShard>(merged.content)) {
+    } else if (std::holds_alternative<shards::SearchShard>(merged.content)) {
         HALFTONE_TRY(const std::string state, mergedState(merged));
         HALFTONE_CHECK(file.write(state));
     } else {
@@ -73,10 +73,10 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
                                   + '\n'));
     }
     if (!options.statistics.empty())
-        HALFTONE_CHECK(writeWhole(options.statistics, jobs::statisticsBytes(merged)));
+        HALFTONE_CHECK(writeWhole(options.statistics, shards::statisticsBytes(merged)));
     HALFTONE_CHECK(file.commit());
     print("wrote " + printable(options.out) + ": " + counted(count, "shard", "shards") + ", "
-          + (std::holds_alternative<jobs::SearchShard>(merged.content)
+          + (std::holds_alternative<shards::SearchShard>(merged.content)
                  ? counted(merged.examples, "candidate", "candidates") + "; tune --state resumes from it"
                  : counted(merged.examples, "example", "examples"))
           + '\n');

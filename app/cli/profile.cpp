@@ -9,10 +9,10 @@
 #include "core/infer/variables.h"
 #include "core/interpret/random_params.h"
 #include "core/io/arrays/npz.h"
-#include "core/jobs/chip_at_hand.h"
-#include "core/profile/latency.h"
-#include "core/profile/plan_maker.h"
-#include "core/profile/typed_model.h"
+#include "core/latency/latency.h"
+#include "core/latency/plan_maker.h"
+#include "core/latency/typed_model.h"
+#include "core/machines/local_chips.h"
 #include "core/report/figures_object.h"
 #include "core/report/json_values.h"
 #include "core/report/roofline.h"
@@ -47,8 +47,8 @@ struct ProfileOptions
 /// What was measured, and of what.
 struct Profile
 {
-    profile::Latency latency;
-    std::optional<profile::Versus> versus;
+    latency::Latency latency;
+    std::optional<latency::Versus> versus;
     backends::BackendInfo backend;
     std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
     std::shared_ptr<const hardware::Description> chip; ///< whose limits the layers have; null: none is known
@@ -80,7 +80,7 @@ Result<graph::Model> sourceModel(const ProfileOptions &options, const session::S
 /// An emulated type has no honest latency: whoever asks for one is told before anything runs.
 void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo &backend)
 {
-    for (const auto &[type, layers] : profile::emulatedLayers(typed, backend)) {
+    for (const auto &[type, layers] : latency::emulatedLayers(typed, backend)) {
         const std::string text = "warning: this machine has no native support for "
             + std::string(tensor::nameOf(type)) + ": " + counted(layers, "layer is", "layers are")
             + " emulated. Times do not carry over to a machine with native support\n";
@@ -104,9 +104,9 @@ Result<infer::KnownShapes> dataShapes(const session::Session &session)
 }
 
 /// The arrays that --inputs names.
-Result<profile::GivenInputs> givenInputs(const ProfileOptions &options)
+Result<latency::GivenInputs> givenInputs(const ProfileOptions &options)
 {
-    profile::GivenInputs given;
+    latency::GivenInputs given;
     if (options.policy.example.empty())
         return given;
     HALFTONE_TRY(std::vector<io::NamedTensor> arrays, io::readNpz(options.policy.example));
@@ -142,12 +142,12 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         return badCall("--repeats, --warmup, --threads", "a number out of range");
     const unsigned threads = threadsFor(static_cast<unsigned>(options.threads));
     Profile result;
-    HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(options.backend, threads));
+    HALFTONE_TRY(const latency::PlanMaker maker, latency::PlanMaker::create(options.backend, threads));
     result.backend = maker.backend();
-    result.chip = jobs::chipOf(result.backend);
+    result.chip = machines::chipOf(result.backend);
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
-    if (!options.table.empty() && !options.quantized && !jobs::asksForInt8(policy))
+    if (!options.table.empty() && !options.quantized && !walks::asksForInt8(policy))
         return badCall("--table", "has no effect: no operator is in int8",
                        "; pass --quantized or --int8-op too");
     HALFTONE_CHECK(setBatch(options, session));
@@ -162,7 +162,8 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         if (options.policy.isGiven())
             return badCall("--quantized", "cannot be combined with a policy",
                            "; list int8 operators in the policy instead");
-        HALFTONE_TRY(model, jobs::quantizedForProfile(source, known, options.table, threads, progress(stop)));
+        HALFTONE_TRY(model,
+                     walks::quantizedForProfile(source, known, options.table, threads, progress(stop)));
         knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     } else if (options.policy.isGiven()) {
         session::DeriveRequest request{source, session.source().modelPath, policy};
@@ -175,25 +176,25 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
             return options.policy.located(derived.error());
         tellWarnings(derived.value().converted->warnings);
         model = derived.value().converted->model;
-        if (jobs::asksForInt8(policy))
+        if (walks::asksForInt8(policy))
             knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     }
-    const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
+    const latency::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats), false, false,
                                             kAttempts};
-    HALFTONE_TRY(const profile::GivenInputs given, givenInputs(options));
+    HALFTONE_TRY(const latency::GivenInputs given, givenInputs(options));
     HALFTONE_TRY(const infer::TypedModel wanted,
-                 profile::typedModel(std::move(model), knownHere, policy, progress(stop), given));
+                 latency::typedModel(std::move(model), knownHere, policy, progress(stop), given));
     warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
-    HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
+    HALFTONE_TRY(result.latency, latency::measureLatency(*plan, settings, progress(stop)));
     if (result.chip)
         report::addLimits(result.latency, *result.chip);
     if (options.versusFp32) {
         HALFTONE_TRY(const infer::TypedModel plain,
-                     profile::typedModel(source, known, policy::Policy(), progress(stop), given));
+                     latency::typedModel(source, known, policy::Policy(), progress(stop), given));
         HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> wide, maker.plan(plain));
-        HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
+        HALFTONE_TRY(result.versus, latency::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
     return result;
 }
@@ -218,7 +219,7 @@ Json jsonOf(const Profile &profile, const ProfileOptions &options)
     json.update(report::latencyObject(profile.latency));
     json["versus"] = std::move(versus);
     json["disturbed"]
-        = profile::isDisturbed(profile.latency) || (profile.versus && profile.versus->isDisturbed);
+        = latency::isDisturbed(profile.latency) || (profile.versus && profile.versus->isDisturbed);
     return json;
 }
 
@@ -230,7 +231,7 @@ std::string fixed(double value, const char *unit)
 }
 
 /// "0.699 -> 0.531 ms (0.760 of it, 95 % interval 0.721 to 0.803)": all of the same pairs of runs.
-std::string inWords(const profile::Versus &versus)
+std::string inWords(const latency::Versus &versus)
 {
     return fixed(versus.medianMs, " -> ") + fixed(versus.medianMs * versus.ratio, " ms (")
         + fixed(versus.ratio, "x, 95 % interval ") + fixed(versus.ci95[0], " to ")
@@ -240,12 +241,12 @@ std::string inWords(const profile::Versus &versus)
 /// "the machine was busy, in each of 4 measurements (median …"
 void tellDisturbance(const Profile &profile)
 {
-    const profile::Latency &latency = profile.latency;
+    const latency::Latency &latency = profile.latency;
     const auto attempts = [](std::size_t count) {
         return count > 1 ? ", in each of " + std::to_string(count) + " measurements" : std::string();
     };
     std::string text;
-    if (profile::isDisturbed(latency))
+    if (latency::isDisturbed(latency))
         text = "note: the machine was busy" + attempts(latency.attempts) + " (median "
             + fixed(latency.medianMs, " ms, fastest run ") + fixed(latency.minMs, " ms, 95 % below ")
             + fixed(latency.p95Ms, " ms): these times are unreliable\n");
@@ -271,11 +272,11 @@ std::string limitText(const Profile &profile)
 }
 
 /// Of steps that nothing but a reference kernel computes, the nodes; empty: there is none.
-std::string slowKernels(const profile::Latency &latency)
+std::string slowKernels(const latency::Latency &latency)
 {
     std::vector<std::string> nodes;
     double microseconds = 0;
-    for (const profile::LayerLatency &layer : latency.layers) {
+    for (const latency::LayerLatency &layer : latency.layers) {
         if (!report::isReferenceKernel(layer.step))
             continue;
         nodes.push_back(layer.step.nodes.empty() ? layer.step.op : layer.step.nodes.back());
@@ -289,7 +290,7 @@ std::string slowKernels(const profile::Latency &latency)
 
 void printProfile(const Profile &profile, const ProfileOptions &options)
 {
-    const profile::Latency &latency = profile.latency;
+    const latency::Latency &latency = profile.latency;
     Table head;
     head.add({"backend", options.backend + ", " + profile.backend.device});
     for (const auto &[name, shape] : profile.inputs)
@@ -297,7 +298,7 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     head.add({"latency",
               "median " + fixed(latency.medianMs, " ms") + ", min " + fixed(latency.minMs, " ms")
                   + ", 95 % below " + fixed(latency.p95Ms, " ms")});
-    if (profile::isDisturbed(latency))
+    if (latency::isDisturbed(latency))
         head.add({"reliable", "no: the machine was busy"});
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms (sum)")});
@@ -316,7 +317,7 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     if (profile.chip)
         titles.insert(titles.begin() + 1, "limit us");
     Table layers(titles);
-    for (const profile::LayerLatency &layer : latency.layers) {
+    for (const latency::LayerLatency &layer : latency.layers) {
         std::vector<std::string> row{
             fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
             std::string(tensor::nameOf(layer.step.dtype)),

@@ -6,7 +6,7 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
-#include "core/jobs/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/restrict_to_hardware.h"
 #include "core/quantize/pairs.h"
@@ -25,7 +25,7 @@ namespace {
 struct QuantizeOptions
 {
     ModelOptions model;
-    jobs::QuantizeSettings settings; ///< its calibration comes from `calibration`
+    walks::QuantizeSettings settings; ///< its calibration comes from `calibration`
     CalibrationOptions calibration;
     std::string out;
     std::string form; ///< empty: the usual one of the model's format
@@ -40,7 +40,7 @@ struct QuantizeOptions
 
 Result<void> takeOptions(QuantizeOptions &options)
 {
-    jobs::CalibrateOptions &calibrate = options.settings.calibrate;
+    walks::CalibrateOptions &calibrate = options.settings.calibrate;
     quantize::QuantizeOptions &quantize = options.settings.options;
     HALFTONE_CHECK(options.calibration.take());
     calibrate = options.calibration.settings;
@@ -109,14 +109,14 @@ Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
 {
     if (options.hardware.empty())
         return {};
-    HALFTONE_TRY(const auto chip, jobs::findChip(options.hardware));
+    HALFTONE_TRY(const auto chip, machines::findChip(options.hardware));
     options.settings.options.refusals = mixed::refusalsOfCodes(graph, *chip);
     if (auto slow = mixed::slowPathWarning(*chip, tensor::DType::I8))
         warnings.push_back(*std::move(slow));
     return {};
 }
 
-Json reportOf(const QuantizeOptions &options, const jobs::QuantizeOutcome &outcome,
+Json reportOf(const QuantizeOptions &options, const walks::QuantizeOutcome &outcome,
               const std::vector<std::string> &written)
 {
     Json skipped = Json::array();
@@ -155,7 +155,7 @@ Json reportOf(const QuantizeOptions &options, const jobs::QuantizeOutcome &outco
             {"seconds", outcome.seconds}};
 }
 
-void printSummary(const QuantizeOptions &options, const jobs::QuantizeOutcome &outcome,
+void printSummary(const QuantizeOptions &options, const walks::QuantizeOutcome &outcome,
                   const std::vector<std::string> &written)
 {
     std::array<char, 32> seconds{};
@@ -198,7 +198,7 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
     HALFTONE_CHECK(takeForm(options, session.source().model.graph));
     std::vector<policy::Warning> warnings;
     HALFTONE_CHECK(takeHardware(options, session.source().model.graph, warnings));
-    HALFTONE_TRY(jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
+    HALFTONE_TRY(walks::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     std::ranges::move(warnings, std::back_inserter(outcome.quantized.warnings));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
     tellNotes(session.source().modelPath, outcome.quantized.notes);
@@ -242,7 +242,7 @@ std::string formsHelp()
 void addQuantize(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<QuantizeOptions>();
-    jobs::QuantizeSettings &settings = options->settings;
+    walks::QuantizeSettings &settings = options->settings;
     Command command = app.command("quantize", "Quantize a model to int8 and write it");
     options->model.addTo(command);
     command.option("--out", &options->out, "Write " + outputHelp()).type("P").notEmpty().required();

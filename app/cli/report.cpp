@@ -51,7 +51,7 @@ Result<void> report(const ReportOptions &options, const std::stop_token &stop)
     if (!options.inputs.empty())
         request.data
             = options.task.applied({options.inputs, options.preprocess, options.labels, options.examples});
-    HALFTONE_TRY(const std::vector<jobs::FieldFile> reads, session::reportFiles(request));
+    HALFTONE_TRY(const std::vector<walks::FieldFile> reads, session::reportFiles(request));
     HALFTONE_CHECK(CommandFiles().reads(namedFiles(reads)).writes("--out", options.out).check());
     HALFTONE_TRY(const std::string page, session::makeReport(request, progress(stop)));
     HALFTONE_CHECK(writeWhole(options.out, page));

@@ -17,7 +17,7 @@ struct RunOptions
 {
     ModelOptions model;
     DataOptions data;
-    jobs::RunSettings settings; ///< with the data, once they were taken
+    walks::RunSettings settings; ///< with the data, once they were taken
     std::string outputs = "heads";
     std::string out;
     std::string accumulate;
@@ -26,7 +26,7 @@ struct RunOptions
     bool json = false;
 };
 
-Json jsonOf(const jobs::RunOutcome &outcome, const RunOptions &options)
+Json jsonOf(const walks::RunOutcome &outcome, const RunOptions &options)
 {
     Json outputs = Json::array();
     for (const io::NamedTensor &output : outcome.outputs) {
@@ -58,7 +58,8 @@ std::string percent(double share)
     return text.data();
 }
 
-void printSummary(const session::Session &session, const jobs::RunOutcome &outcome, const RunOptions &options)
+void printSummary(const session::Session &session, const walks::RunOutcome &outcome,
+                  const RunOptions &options)
 {
     std::array<char, 64> time{};
     std::snprintf(time.data(), time.size(), "%.3f s in %s", outcome.seconds,
@@ -75,9 +76,9 @@ void printSummary(const session::Session &session, const jobs::RunOutcome &outco
         head.add({"accuracy",
                   "top-1 " + percent(outcome.accuracy->top1) + ", top-5 " + percent(outcome.accuracy->top5)
                       + " of " + counted(outcome.accuracy->examples, "example", "examples")});
-    if (outcome.task && outcome.task->metric != jobs::Metric::Top1
-        && outcome.task->metric != jobs::Metric::Top5)
-        head.add({std::string(jobs::titleOf(outcome.task->metric)), taskText(*outcome.task)});
+    if (outcome.task && outcome.task->metric != tasks::Metric::Top1
+        && outcome.task->metric != tasks::Metric::Top5)
+        head.add({std::string(tasks::titleOf(outcome.task->metric)), taskText(*outcome.task)});
     Table outputs({"output", "shape", "type"});
     for (const io::NamedTensor &output : outcome.outputs)
         outputs.add({printable(output.name), output.tensor.shape().toString(),
@@ -106,7 +107,7 @@ Result<void> run(RunOptions options, const std::stop_token &stop)
                        .check());
     HALFTONE_TRY(options.settings.accumulator, policy::accumulatorNamed(options.accumulate));
     HALFTONE_TRY(const session::Session session, options.model.open());
-    HALFTONE_TRY(const jobs::RunOutcome outcome, session.run(options.settings, progress(stop)));
+    HALFTONE_TRY(const walks::RunOutcome outcome, session.run(options.settings, progress(stop)));
     if (!options.out.empty()) {
         auto written = io::writeNpz(outcome.outputs, options.out);
         if (!written.ok())

@@ -3,7 +3,7 @@
 #include "app/cli/output.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
-#include "core/jobs/independent_examples.h"
+#include "core/walks/independent_examples.h"
 
 #include <iostream>
 
@@ -42,49 +42,49 @@ Result<void> ShardOptions::take(const std::string &out)
             "K/N, such as 1/4 for the first of four, or -/N to read shard numbers from standard input");
     if (out.empty())
         return badCall("--shard", "needs a file for the statistics", "; pass --out");
-    part = {static_cast<std::size_t>(*index - 1), static_cast<std::size_t>(*of)};
+    first = {static_cast<std::size_t>(*index - 1), static_cast<std::size_t>(*of)};
     return {};
 }
 
-Result<void> ShardOptions::forEach(const std::function<Result<void>(const jobs::Part &)> &write) const
+Result<void> ShardOptions::forEach(const std::function<Result<void>(const walks::Shard &)> &write) const
 {
     if (!m_areAsked)
-        return write(part);
+        return write(first);
     for (std::string line; std::getline(std::cin, line);) {
         const auto index = parseInteger(line);
-        if (!index || *index < 1 || static_cast<std::size_t>(*index) > part.of)
+        if (!index || *index < 1 || static_cast<std::size_t>(*index) > first.of)
             return inFile(badInput("--shard", '"' + printable(line, 60) + '"',
-                                   "1 to " + std::to_string(part.of) + ", one per line"),
+                                   "1 to " + std::to_string(first.of) + ", one per line"),
                           "standard input");
-        HALFTONE_CHECK(write({static_cast<std::size_t>(*index - 1), part.of}));
+        HALFTONE_CHECK(write({static_cast<std::size_t>(*index - 1), first.of}));
         HALFTONE_CHECK(writeOutput());
     }
     return {};
 }
 
-Result<void> tellMostShards(const io::LoadedModel &source, const jobs::ExampleOptions &data,
+Result<void> printMaxShards(const io::LoadedModel &source, const walks::ExampleOptions &data,
                             const std::string &backend, std::size_t batch, std::size_t memory)
 {
     HALFTONE_TRY(const std::size_t most,
-                 jobs::mostParts(source.model, source.modelPath, data, backend, batch, memory));
+                 walks::maxShards(source.model, source.modelPath, data, backend, batch, memory));
     print(std::to_string(most) + '\n');
     return {};
 }
 
-Result<jobs::StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
-                                        const jobs::ExampleOptions &data, const Json &settings)
+Result<shards::StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
+                                          const walks::ExampleOptions &data, const Json &settings)
 {
-    return jobs::originOf(model, modelPath, data,
-                          settings.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return shards::originOf(model, modelPath, data,
+                            settings.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<void> writeShard(const jobs::StatisticsShard &shard, const std::string &path)
+Result<void> writeShard(const shards::StatisticsShard &shard, const std::string &path)
 {
-    HALFTONE_CHECK(writeWhole(path, jobs::statisticsBytes(shard)));
-    print("wrote " + printable(path) + ": shard " + std::to_string(shard.part.index + 1) + " of "
-          + std::to_string(shard.part.of) + ", " + std::to_string(shard.examples) + " of "
+    HALFTONE_CHECK(writeWhole(path, shards::statisticsBytes(shard)));
+    print("wrote " + printable(path) + ": shard " + std::to_string(shard.which.index + 1) + " of "
+          + std::to_string(shard.which.of) + ", " + std::to_string(shard.examples) + " of "
           + std::to_string(shard.origin.all)
-          + (std::holds_alternative<jobs::SearchShard>(shard.content) ? " candidates\n" : " examples\n"));
+          + (std::holds_alternative<shards::SearchShard>(shard.content) ? " candidates\n" : " examples\n"));
     return {};
 }
 

@@ -47,7 +47,7 @@ struct TuneOptions
 /// What was read of the options.
 struct TuneCall
 {
-    jobs::CompareOptions compare;
+    walks::CompareOptions compare;
     tune::SearchSettings settings;
     std::optional<tune::Pick> pick;
 };
@@ -123,10 +123,10 @@ Result<TuneCall> taken(TuneOptions &options)
 }
 
 /// Shapes that data give and the call does not.
-Result<void> takeShapes(session::Session &session, const jobs::ExampleOptions &data)
+Result<void> takeShapes(session::Session &session, const walks::ExampleOptions &data)
 {
     HALFTONE_TRY(const auto shapes,
-                 jobs::shapesOfOne(data, session.source().model, session.source().modelPath));
+                 walks::shapesOfOne(data, session.source().model, session.source().modelPath));
     for (const auto &[name, shape] : shapes)
         if (!session.inputShapes().contains(name))
             HALFTONE_CHECK(session.setInputShape(name, shape));
@@ -142,7 +142,7 @@ Result<tune::Record> recordFor(const TuneOptions &options, const tune::TuneTask 
     const bool isThere = !file.empty() && std::filesystem::exists(file, none);
     if (!isThere && !options.isPart())
         return tune::Record{basis, {}, {}, {}, {}, {}};
-    HALFTONE_TRY(const jobs::StatisticsOrigin origin, tune::originOf(task));
+    HALFTONE_TRY(const shards::StatisticsOrigin origin, tune::originOf(task));
     if (!isThere)
         return tune::Record{tune::basisOf(origin), {}, {}, {}, {}, {}};
     HALFTONE_TRY(const auto mapped, MappedFile::open(file));
@@ -258,7 +258,7 @@ void tellDisturbance(const tune::Front &front)
 
 Result<std::vector<std::string>> writePicked(session::Session &session, const policy::Policy &policy,
                                              const infer::ShapeMap &shapes,
-                                             const jobs::CompareOptions &compare,
+                                             const walks::CompareOptions &compare,
                                              const io::ModelOutput &output, const std::stop_token &stop)
 {
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
@@ -314,9 +314,9 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     tune::RecordingOracle recording(oracle, std::move(record),
                                     options.shard.isGiven() ? std::string() : options.state);
     if (options.shard.isGiven()) {
-        HALFTONE_TRY(const jobs::StatisticsOrigin origin, tune::originOf(task));
-        return options.shard.forEach([&](const jobs::Part &part) {
-            return writeSearchShard(recording, origin, part, options.out, progress(stop));
+        HALFTONE_TRY(const shards::StatisticsOrigin origin, tune::originOf(task));
+        return options.shard.forEach([&](const walks::Shard &shard) {
+            return writeSearchShard(recording, origin, shard, options.out, progress(stop));
         });
     }
     if (options.areGroupsOnly)

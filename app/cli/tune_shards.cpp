@@ -6,15 +6,15 @@
 
 namespace halftone::cli {
 
-Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOrigin origin,
-                              const jobs::Part &part, const std::string &out, const Progress &progress)
+Result<void> writeSearchShard(tune::RecordingOracle &oracle, shards::StatisticsOrigin origin,
+                              const walks::Shard &shard, const std::string &out, const Progress &progress)
 {
     HALFTONE_TRY(tune::Network network, oracle.profile(Progress{progress.stop, {}}));
     const std::vector<tune::Candidate> candidates = tune::candidatesOf(network);
     tune::Record record{tune::basisOf(origin),      std::move(network), {}, {}, {}, {},
                         oracle.record().conversions};
     // Where shards are more than candidates, the last ones have none; nobody knows how many there are before groups were timed.
-    for (std::size_t k = part.index; k < candidates.size(); k += part.of) {
+    for (std::size_t k = shard.index; k < candidates.size(); k += shard.of) {
         const auto [group, label] = candidates[k];
         progress.tell(static_cast<double>(k) / static_cast<double>(candidates.size()),
                       "isolated error of " + record.network->groups[group].name);
@@ -24,13 +24,14 @@ Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOri
     origin.all = candidates.size();
     const std::size_t own = record.alone.size();
     return writeShard(
-        {std::move(origin), part, own, jobs::SearchShard{{{part.index, tune::writeRecord(record)}}}}, out);
+        {std::move(origin), shard, own, shards::SearchShard{{{shard.index, tune::writeRecord(record)}}}},
+        out);
 }
 
-Result<std::string> mergedState(const jobs::StatisticsShard &merged)
+Result<std::string> mergedState(const shards::StatisticsShard &merged)
 {
     std::vector<tune::Record> records;
-    for (const auto &[index, text] : std::get<jobs::SearchShard>(merged.content).records) {
+    for (const auto &[index, text] : std::get<shards::SearchShard>(merged.content).records) {
         const std::string where = "shard " + std::to_string(index + 1);
         auto record = tune::readRecord(text);
         if (!record.ok())

@@ -4,9 +4,9 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/infer/known_shapes.h"
+#include "core/latency/typed_model.h"
 #include "core/mixed/type_census.h"
 #include "core/policy/policy_options.h"
-#include "core/profile/typed_model.h"
 
 #include <array>
 #include <cstdio>
@@ -190,7 +190,7 @@ Result<infer::TypedModel> typedModel(const session::Session &session, infer::Sha
         known.insert_or_assign(name, shape);
     // Loops that are long are not run for the shapes behind them: their costs stay open.
     constexpr interpret::RunLimits kLimits{1000, std::size_t{64} << 20};
-    auto typed = profile::typedModel(model, known, policy, progress(stop), {}, kLimits);
+    auto typed = latency::typedModel(model, known, policy, progress(stop), {}, kLimits);
     if (typed.ok() || typed.error().code == Errc::Cancelled)
         return typed;
     return mixed::typedAsStored(model, std::move(shapes), policy);

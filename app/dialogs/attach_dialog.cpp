@@ -47,7 +47,7 @@ QString labelsOf(const QString &folder)
     return {};
 }
 
-AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::size_t pictures,
+AttachDialog::AttachDialog(const std::optional<walks::ExampleOptions> &now, std::size_t pictures,
                            QWidget *parent, const io::LoadedModel *model)
     : QDialog(parent)
     , m_model(model)
@@ -77,8 +77,8 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     m_metric->setAccessibleName(tr("Metric"));
     m_metric->setToolTip(tr("How accuracy is measured"));
     m_metric->addItem(tr("chosen from outputs and labels"));
-    for (const jobs::Metric metric : jobs::allMetrics())
-        m_metric->addItem(widgets::plain(std::string(jobs::titleOf(metric))), static_cast<int>(metric));
+    for (const tasks::Metric metric : tasks::allMetrics())
+        m_metric->addItem(widgets::plain(std::string(tasks::titleOf(metric))), static_cast<int>(metric));
     form->addRow(tr("&Metric"), m_metric);
     m_examples = new QSpinBox(this);
     m_examples->setRange(0, std::numeric_limits<int>::max());
@@ -126,7 +126,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     connect(&m_typing, &QTimer::timeout, this, &AttachDialog::takeInputs);
     connect(m_inputs, &QLineEdit::textEdited, &m_typing, qOverload<>(&QTimer::start));
     connect(m_inputs, &QLineEdit::textChanged, this, [this] {
-        showWhetherThere();
+        showAvailability();
         if (!m_typing.isActive())
             takeInputs();
     });
@@ -210,7 +210,7 @@ void AttachDialog::suggestExamples()
     m_examples->setValue(QFileInfo(m_inputs->text()).isDir() ? static_cast<int>(m_pictures) : 0);
 }
 
-void AttachDialog::showWhetherThere()
+void AttachDialog::showAvailability()
 {
     m_buttons->button(QDialogButtonBox::Ok)->setEnabled(QFileInfo::exists(m_inputs->text()));
 }
@@ -225,7 +225,7 @@ void AttachDialog::takeInputs()
 
 void AttachDialog::inputsChanged()
 {
-    showWhetherThere();
+    showAvailability();
     const QFileInfo inputs(m_inputs->text());
     m_preprocess->setEnabled(inputs.isDir());
     m_rulesNote->setVisible(needsRules());
@@ -282,9 +282,9 @@ void AttachDialog::accept()
     QDialog::accept();
 }
 
-jobs::ExampleOptions AttachDialog::options() const
+walks::ExampleOptions AttachDialog::options() const
 {
-    jobs::ExampleOptions options;
+    walks::ExampleOptions options;
     options.inputs = widgets::pathBytes(m_inputs->text());
     options.preprocess = m_preprocess->isEnabled() ? widgets::pathBytes(m_preprocess->text()) : std::string();
     if (options.preprocess.empty())
@@ -292,7 +292,7 @@ jobs::ExampleOptions AttachDialog::options() const
     options.labels = widgets::pathBytes(m_labels->text());
     options.targets = widgets::pathBytes(m_targets->text());
     if (m_metric->currentIndex() > 0)
-        options.metric = static_cast<jobs::Metric>(m_metric->currentData().toInt());
+        options.metric = static_cast<tasks::Metric>(m_metric->currentData().toInt());
     options.examples = static_cast<std::size_t>(m_examples->value());
     return options;
 }

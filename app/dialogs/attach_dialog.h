@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/io/model_io.h"
-#include "core/jobs/examples.h"
+#include "core/walks/examples.h"
 
 #include <QDialog>
 #include <QTimer>
@@ -33,10 +33,10 @@ class AttachDialog : public QDialog
 public:
     /// pictures  how many of a folder to take, at first
     /// model     that the data are for; null: pictures need a file that says how they become inputs
-    AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::size_t pictures,
+    AttachDialog(const std::optional<walks::ExampleOptions> &now, std::size_t pictures,
                  QWidget *parent = nullptr, const io::LoadedModel *model = nullptr);
 
-    jobs::ExampleOptions options() const;
+    walks::ExampleOptions options() const;
     void accept() override; ///< writes preprocess.json first, where there is none
 
 private:
@@ -44,7 +44,7 @@ private:
     QVBoxLayout *beginContent();
     void fit();
     void suggestExamples();
-    void showWhetherThere();
+    void showAvailability();
     void takeInputs(); ///< as far as they have been typed
     void inputsChanged();
     void findLabels();

@@ -28,7 +28,7 @@ constexpr int kTileSide = 96;
 constexpr int kTilesARow = 4;
 
 /// The file that the data are read with.
-QString rulesOf(const jobs::ExampleOptions &data, const io::LoadedModel &source)
+QString rulesOf(const walks::ExampleOptions &data, const io::LoadedModel &source)
 {
     return data.preprocess.empty() ? usualRules(source) : widgets::pathText(data.preprocess);
 }
@@ -36,7 +36,7 @@ QString rulesOf(const jobs::ExampleOptions &data, const io::LoadedModel &source)
 } // namespace
 
 PreprocessDialog::PreprocessDialog(std::shared_ptr<const io::LoadedModel> source,
-                                   jobs::ExampleOptions examples, const JobSettings &settings,
+                                   walks::ExampleOptions examples, const JobSettings &settings,
                                    QWidget *parent)
     : QDialog(parent)
     , m_source(std::move(source))
@@ -122,7 +122,7 @@ void PreprocessDialog::measure(std::size_t tile)
 {
     if (tile >= m_tiles.size())
         return;
-    jobs::RunSettings settings;
+    walks::RunSettings settings;
     settings.examples = m_data;
     settings.examples.metric.reset();
     settings.examples.targets.clear();
@@ -137,8 +137,8 @@ void PreprocessDialog::measure(std::size_t tile)
         [source = m_source, settings, rules = m_tiles[tile].rules,
          files = m_rulesFiles](std::stop_token stop) -> Result<double> {
             HALFTONE_CHECK(io::writePreprocess(rules, settings.examples.preprocess));
-            HALFTONE_TRY(const jobs::RunOutcome outcome,
-                         jobs::runModel(source->model, source->modelPath, settings, {std::move(stop), {}}));
+            HALFTONE_TRY(const walks::RunOutcome outcome,
+                         walks::runModel(source->model, source->modelPath, settings, {std::move(stop), {}}));
             if (!outcome.accuracy)
                 return badInput({}, "no class scores", "labelled pictures");
             return outcome.accuracy->top1;

@@ -3,7 +3,7 @@
 #include "app/live_jobs.h"
 #include "core/io/model_io.h"
 #include "core/io/pictures/preprocess.h"
-#include "core/jobs/run.h"
+#include "core/walks/run.h"
 #include "widgets/common/latest_job.h"
 
 #include <QDialog>
@@ -30,11 +30,11 @@ class PreprocessDialog : public QDialog
 
 public:
     /// examples  a folder of pictures
-    PreprocessDialog(std::shared_ptr<const io::LoadedModel> source, jobs::ExampleOptions examples,
+    PreprocessDialog(std::shared_ptr<const io::LoadedModel> source, walks::ExampleOptions examples,
                      const JobSettings &settings, QWidget *parent = nullptr);
 
     /// The data with the rules that were written by accept().
-    const jobs::ExampleOptions &options() const { return m_data; }
+    const walks::ExampleOptions &options() const { return m_data; }
     bool isMeasuring() const { return m_job.isRunning(); }
     void accept() override; ///< writes the rules
 
@@ -54,7 +54,7 @@ private:
     void showChosen();
 
     std::shared_ptr<const io::LoadedModel> m_source;
-    jobs::ExampleOptions m_data;
+    walks::ExampleOptions m_data;
     JobSettings m_settings;
     io::Picture m_picture; ///< empty: none could be read
     std::shared_ptr<QTemporaryDir> m_rulesFiles; ///< of the presets, for the runs

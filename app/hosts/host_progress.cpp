@@ -28,7 +28,8 @@ std::optional<double> RunProgress::secondsLeft() const
 {
     if (done <= before || seconds <= 0)
         return std::nullopt;
-    return seconds / static_cast<double>(done - before) * static_cast<double>(tasks - std::min(done, tasks));
+    return seconds / static_cast<double>(done - before)
+        * static_cast<double>(shards - std::min(done, shards));
 }
 
 std::optional<RunProgress> readProgress(std::string_view text)
@@ -38,7 +39,7 @@ std::optional<RunProgress> readProgress(std::string_view text)
         return std::nullopt;
     RunProgress progress;
     progress.phase = textAt(json, "phase");
-    progress.tasks = numberAt(json, "tasks");
+    progress.shards = numberAt(json, "tasks");
     progress.done = numberAt(json, "done");
     progress.before = numberAt(json, "before");
     if (const auto seconds = json.find("seconds"); seconds != json.end() && seconds->is_number())
@@ -56,10 +57,10 @@ std::optional<RunProgress> readProgress(std::string_view text)
         ++host->ranks;
         host->done += numberAt(rank, "done");
         if (const std::size_t task = numberAt(rank, "task"))
-            host->tasks.push_back(task);
+            host->shards.push_back(task);
     }
     for (HostProgress &host : progress.hosts)
-        std::ranges::sort(host.tasks);
+        std::ranges::sort(host.shards);
     return progress;
 }
 

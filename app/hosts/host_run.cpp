@@ -99,7 +99,7 @@ std::size_t HostRun::shardsDone() const
     return done;
 }
 
-std::vector<std::string> HostRun::dataWords(const jobs::ExampleOptions &data) const
+std::vector<std::string> HostRun::dataWords(const walks::ExampleOptions &data) const
 {
     std::vector<std::string> words{"--inputs", absolute(data.inputs)};
     const auto add = [&words](const char *option, const std::string &value) {
@@ -110,7 +110,7 @@ std::vector<std::string> HostRun::dataWords(const jobs::ExampleOptions &data) co
     add("--labels", absolute(data.labels));
     if (m_request.task != HostTask::Calibrate) {
         add("--targets", absolute(data.targets));
-        add("--metric", data.metric ? std::string(jobs::nameOf(*data.metric)) : std::string());
+        add("--metric", data.metric ? std::string(tasks::nameOf(*data.metric)) : std::string());
     }
     add("--examples", data.examples > 0 ? std::to_string(data.examples) : std::string());
     return words;
@@ -173,7 +173,7 @@ std::vector<std::string> HostRun::command() const
 
 Result<void> HostRun::writeTable() const
 {
-    const jobs::CalibrateOutcome &table = *m_request.snapshot->calibration;
+    const walks::CalibrateOutcome &table = *m_request.snapshot->calibration;
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(inFolder("ranges.json")));
     HALFTONE_CHECK(report::writeCalibration(table.tensors, m_request.calibrate.threshold.method,
                                             table.examples, table.seconds,

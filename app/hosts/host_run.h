@@ -1,10 +1,10 @@
 #pragma once
 
 #include "app/hosts/host_list.h"
-#include "core/jobs/calibrate.h"
-#include "core/jobs/compare.h"
 #include "core/session/snapshot.h"
 #include "core/tune/search.h"
+#include "core/walks/calibrate.h"
+#include "core/walks/compare.h"
 
 #include <cstdint>
 #include <optional>
@@ -29,8 +29,8 @@ struct HostRequest
     std::shared_ptr<const session::Snapshot> snapshot;
     std::shared_ptr<const policy::Policy> base; ///< of a search: without what an earlier one decided
     std::unordered_map<std::string, tensor::Shape> shapes; ///< of the inputs
-    jobs::CalibrateOptions calibrate;
-    jobs::CompareOptions compare; ///< also of a search
+    walks::CalibrateOptions calibrate;
+    walks::CompareOptions compare; ///< also of a search
     std::string dataBasis; ///< session::comparisonBasis() of the data
     bool isolated = false; ///< each layer alone, too
     bool hasInt8 = false; ///< of a search
@@ -79,7 +79,7 @@ public:
 private:
     std::string inFolder(const std::string &name) const { return m_folder + '/' + name; }
     std::vector<std::string> command() const;
-    std::vector<std::string> dataWords(const jobs::ExampleOptions &data) const;
+    std::vector<std::string> dataWords(const walks::ExampleOptions &data) const;
     Result<void> writeTable() const;
     bool needsTable() const;
 
@@ -94,14 +94,14 @@ struct HostProgress
     std::string host;
     std::size_t ranks = 0;
     std::size_t done = 0; ///< shards
-    std::vector<std::size_t> tasks; ///< shards that are being computed, from 1
+    std::vector<std::size_t> shards; ///< that are being computed, from 1
 };
 
 /// What halftone-mpi says of itself in its journal.
 struct RunProgress
 {
     std::string phase;
-    std::size_t tasks = 0;
+    std::size_t shards = 0;
     std::size_t done = 0;
     std::size_t before = 0; ///< of them in earlier runs
     double seconds = 0;

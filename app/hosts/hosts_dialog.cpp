@@ -26,13 +26,13 @@ namespace {
 
 const QString kSettings = QStringLiteral("hosts/");
 
-QString shardsOf(const std::vector<std::size_t> &tasks)
+QString shardsOf(const std::vector<std::size_t> &shards)
 {
     constexpr std::size_t kMost = 8;
     QStringList names;
-    for (std::size_t k = 0; k < std::min(tasks.size(), kMost); ++k)
-        names << QString::number(tasks[k]);
-    if (tasks.size() > kMost)
+    for (std::size_t k = 0; k < std::min(shards.size(), kMost); ++k)
+        names << QString::number(shards[k]);
+    if (shards.size() > kMost)
         names << QStringLiteral("\u2026");
     return names.join(QStringLiteral(", "));
 }
@@ -142,7 +142,7 @@ void HostsDialog::begin()
         start(wanted);
 }
 
-void HostsDialog::startAnew()
+void HostsDialog::restart()
 {
     const HostRun wanted = run();
     wanted.forget();
@@ -229,13 +229,13 @@ void HostsDialog::sayState()
 void HostsDialog::showProgress()
 {
     const RunProgress &progress = *m_hosts->job().progress();
-    m_bar->setRange(0, static_cast<int>(progress.tasks));
+    m_bar->setRange(0, static_cast<int>(progress.shards));
     m_bar->setValue(static_cast<int>(progress.done));
     QString text
-        = tr("%1: %2 of %3 shards").arg(plain(progress.phase)).arg(progress.done).arg(progress.tasks);
+        = tr("%1: %2 of %3 shards").arg(plain(progress.phase)).arg(progress.done).arg(progress.shards);
     if (progress.before > 0)
         text += tr(", %1 of them from an earlier run").arg(progress.before);
-    if (const auto left = progress.secondsLeft(); left && progress.done < progress.tasks)
+    if (const auto left = progress.secondsLeft(); left && progress.done < progress.shards)
         text += tr(", about %1 s left").arg(static_cast<qlonglong>(*left + 1));
     m_phase->setText(text);
     showHosts(progress);
@@ -249,7 +249,7 @@ void HostsDialog::showHosts(const RunProgress &progress)
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const HostProgress &host = progress.hosts[static_cast<std::size_t>(row)];
         const std::array cells{plain(host.host), QString::number(host.ranks), QString::number(host.done),
-                               shardsOf(host.tasks)};
+                               shardsOf(host.shards)};
         for (int column = 0; column < m_table->columnCount(); ++column) {
             QTableWidgetItem *item = m_table->item(row, column);
             if (!item) {

@@ -42,7 +42,7 @@ private:
     void loadHosts();
     void begin();
     void start(const HostRun &run);
-    void startAnew();
+    void restart();
     void showState();
     void sayState();
     void fit();

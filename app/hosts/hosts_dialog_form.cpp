@@ -150,7 +150,7 @@ void HostsDialog::buildButtons()
     m_stop = buttons->addButton(tr("Stop"), QDialogButtonBox::ActionRole);
     m_start->setDefault(true);
     connect(m_start, &QPushButton::clicked, this, &HostsDialog::begin);
-    connect(m_anew, &QPushButton::clicked, this, &HostsDialog::startAnew);
+    connect(m_anew, &QPushButton::clicked, this, &HostsDialog::restart);
     connect(m_stop, &QPushButton::clicked, this, [this] {
         m_state->setText(tr("Stopping\u2026"));
         m_hosts->job().stop();

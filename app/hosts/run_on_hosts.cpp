@@ -14,11 +14,12 @@ using widgets::plain;
 
 namespace {
 
-Result<jobs::StatisticsShard> statisticsIn(const std::string &path)
+Result<shards::StatisticsShard> statisticsIn(const std::string &path)
 {
     HALFTONE_TRY(const auto file, MappedFile::open(path));
-    auto read = jobs::readStatistics(file->bytes());
-    return read.ok() ? std::move(read) : Result<jobs::StatisticsShard>(inFile(std::move(read).error(), path));
+    auto read = shards::readStatistics(file->bytes());
+    return read.ok() ? std::move(read)
+                     : Result<shards::StatisticsShard>(inFile(std::move(read).error(), path));
 }
 
 Result<tune::Record> recordIn(const std::string &path, const tune::TuneTask &task)
@@ -27,7 +28,7 @@ Result<tune::Record> recordIn(const std::string &path, const tune::TuneTask &tas
     auto record = tune::readRecord(file->text());
     if (!record.ok())
         return inFile(std::move(record).error(), path);
-    HALFTONE_TRY(const jobs::StatisticsOrigin origin, tune::originOf(task));
+    HALFTONE_TRY(const shards::StatisticsOrigin origin, tune::originOf(task));
     if (record.value().basis != tune::basisOf(origin))
         return inFile(badInput("basis", record.value().basis, tune::basisOf(origin)), path);
     return record;
@@ -143,12 +144,12 @@ void RunOnHosts::take(const HostRun &run)
 void RunOnHosts::takeCalibration(const HostRun &run)
 {
     readThen(
-        [run](std::stop_token stop) -> Result<jobs::CalibrateOutcome> {
-            HALFTONE_TRY(const jobs::StatisticsShard whole, statisticsIn(run.statistics()));
+        [run](std::stop_token stop) -> Result<walks::CalibrateOutcome> {
+            HALFTONE_TRY(const shards::StatisticsShard whole, statisticsIn(run.statistics()));
             return session::calibrationFrom(whole, *run.request().snapshot, run.request().calibrate.threads,
                                             Progress{std::move(stop), {}});
         },
-        [this](jobs::CalibrateOutcome outcome) {
+        [this](walks::CalibrateOutcome outcome) {
             QString what = tr("Calibrated on hosts with %1 examples.").arg(outcome.examples);
             m_jobs->takeCalibration(std::move(outcome));
             return what;
@@ -158,12 +159,12 @@ void RunOnHosts::takeCalibration(const HostRun &run)
 void RunOnHosts::takeComparison(const HostRun &run)
 {
     readThen(
-        [run](const std::stop_token &) -> Result<jobs::CompareOutcome> {
-            HALFTONE_TRY(const jobs::StatisticsShard whole, statisticsIn(run.statistics()));
+        [run](const std::stop_token &) -> Result<walks::CompareOutcome> {
+            HALFTONE_TRY(const shards::StatisticsShard whole, statisticsIn(run.statistics()));
             return session::comparisonFrom(whole, *run.request().snapshot);
         },
         [this, basis = run.request().dataBasis,
-         isolated = run.request().isolated](jobs::CompareOutcome outcome) {
+         isolated = run.request().isolated](walks::CompareOutcome outcome) {
             QString what = tr("Compared on hosts with %1 examples.").arg(outcome.examples);
             m_jobs->takeComparison(std::move(outcome), basis, isolated);
             return what;

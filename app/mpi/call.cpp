@@ -10,8 +10,8 @@
 namespace halftone::mpi {
 namespace {
 
-constexpr std::size_t kTasksPerWorker = 8;
-constexpr double kMostTasks = 1 << 20;
+constexpr std::size_t kShardsPerWorker = 8;
+constexpr double kMaxShards = 1 << 20;
 constexpr std::array<std::string_view, 3> kCommands{"calibrate", "compare", "tune"};
 constexpr std::array<std::string_view, 2> kSent{"--policy", "--table"};
 
@@ -64,8 +64,8 @@ Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
         } else if (word == "--statistics") {
             call.statistics = arguments[k];
         } else if (word == "--tasks") {
-            HALFTONE_TRY(const double tasks, numberOf(word, arguments[k], kMostTasks));
-            call.tasks = static_cast<std::size_t>(tasks);
+            HALFTONE_TRY(const double shards, numberOf(word, arguments[k], kMaxShards));
+            call.shards = static_cast<std::size_t>(shards);
         } else {
             HALFTONE_TRY(call.timeLimit, numberOf(word, arguments[k], 1e9));
         }
@@ -83,9 +83,9 @@ Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
     if (!call.isSearch() && std::ranges::find(call.command, "--threads") == call.command.end())
         call.command.insert(call.command.end(), {"--threads", "1"}); // a rank is a thread's worth
     call.journal = call.out + ".journal";
-    call.areTasksAsked = call.tasks > 0;
-    if (!call.areTasksAsked)
-        call.tasks = kTasksPerWorker * static_cast<std::size_t>(ranks - 1);
+    call.areShardsAsked = call.shards > 0;
+    if (!call.areShardsAsked)
+        call.shards = kShardsPerWorker * static_cast<std::size_t>(ranks - 1);
     std::error_code none;
     call.program
         = (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "halftone-cli").string();

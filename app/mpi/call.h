@@ -17,9 +17,9 @@ struct Call
     std::string statistics; ///< where to put what was merged, of a search its state; empty: nowhere
     std::string journal; ///< a folder; OUT.journal
     std::string program; ///< halftone-cli, beside this program
-    std::size_t tasks = 0; ///< shards; where a journal is there, its own number counts
-    bool areTasksAsked = false; ///< else there are at most as many as examples
-    double timeLimit = 600; ///< seconds a task
+    std::size_t shards = 0; ///< a journal's own number counts instead
+    bool areShardsAsked = false; ///< else there are at most as many as examples
+    double timeLimit = 600; ///< seconds a shard
 
     /// A search: shards are candidates, and what follows them is done on rank 0, since times are those of one machine.
     bool isSearch() const { return command[0] == "tune"; }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/base/child_process.h"
+#include "core/base/file_descriptor.h"
 #include "core/base/result.h"
-
-#include <sys/types.h>
 
 #include <optional>
 #include <string>
@@ -21,11 +21,6 @@ public:
         Read ///< by readLine()
     };
 
-    Child() = default;
-    Child(const Child &) = delete;
-    Child &operator=(const Child &) = delete;
-    ~Child();
-
     /// takesLines  tell() gives it lines on standard input
     /// fails: BadInput when it cannot be started
     Result<void> start(const std::vector<std::string> &arguments, Output output = Output::Dropped,
@@ -38,9 +33,9 @@ public:
     int wait();
 
 private:
-    pid_t m_process = 0;
-    int m_input = -1;
-    int m_output = -1;
+    ChildProcess m_process;
+    FileDescriptor m_input;
+    FileDescriptor m_output;
     std::string m_read; ///< behind the last line
 };
 

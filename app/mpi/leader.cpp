@@ -21,10 +21,10 @@
 namespace halftone::mpi {
 namespace {
 
-/// What a journal is of: the number of tasks, then a word a line.
-std::string textOf(const std::vector<std::string> &command, std::size_t tasks)
+/// What a journal is of: the number of shards, then a word a line.
+std::string textOf(const std::vector<std::string> &command, std::size_t shards)
 {
-    std::string text = std::to_string(tasks) + '\n';
+    std::string text = std::to_string(shards) + '\n';
     for (const std::string &word : command)
         text += printable(word, word.size() * 4 + 1) + '\n';
     return text;
@@ -47,9 +47,9 @@ Leader::Leader(const Call &call, int ranks)
 {
 }
 
-std::string Leader::shardFile(std::size_t task) const
+std::string Leader::shardFile(std::size_t shard) const
 {
-    return m_call.journal + '/' + std::to_string(task + 1) + "-of-" + std::to_string(m_call.tasks);
+    return m_call.journal + '/' + std::to_string(shard + 1) + "-of-" + std::to_string(m_call.shards);
 }
 
 Result<void> Leader::openJournal()
@@ -60,17 +60,17 @@ Result<void> Leader::openJournal()
         return inFile(badInput({}, failure.message(), "a folder that can be created"), m_call.journal);
     const std::string file = m_call.journal + "/call";
     if (const std::string known = contentOf(file); !known.empty()) {
-        const auto tasks = parseInteger(known.substr(0, known.find('\n')));
-        if (!tasks || *tasks < 1 || textOf(m_call.command, static_cast<std::size_t>(*tasks)) != known)
+        const auto shards = parseInteger(known.substr(0, known.find('\n')));
+        if (!shards || *shards < 1 || textOf(m_call.command, static_cast<std::size_t>(*shards)) != known)
             return inFile(badInput({}, "this journal belongs to a different run",
                                    "; remove the folder or choose another --out"),
                           file);
-        m_call.tasks = static_cast<std::size_t>(*tasks);
+        m_call.shards = static_cast<std::size_t>(*shards);
     } else {
-        HALFTONE_CHECK(countTasks());
-        HALFTONE_CHECK(writeWhole(file, textOf(m_call.command, m_call.tasks)));
+        HALFTONE_CHECK(countShards());
+        HALFTONE_CHECK(writeWhole(file, textOf(m_call.command, m_call.shards)));
     }
-    for (std::size_t k = 0; k < m_call.tasks; ++k) {
+    for (std::size_t k = 0; k < m_call.shards; ++k) {
         if (std::filesystem::exists(shardFile(k), failure))
             ++m_done;
         else
@@ -81,9 +81,9 @@ Result<void> Leader::openJournal()
 }
 
 /// No shard can do without an example.
-Result<void> Leader::countTasks()
+Result<void> Leader::countShards()
 {
-    if (m_call.areTasksAsked || m_call.isSearch())
+    if (m_call.areShardsAsked || m_call.isSearch())
         return {};
     Child counting;
     HALFTONE_CHECK(counting.start(commandWith({"--count-shards"}), Child::Output::Read));
@@ -92,7 +92,7 @@ Result<void> Leader::countTasks()
         return badInput(m_call.command[0],
                         "cannot count the examples (exit code " + std::to_string(code)
                             + "); see the error above");
-    m_call.tasks = std::min(m_call.tasks, static_cast<std::size_t>(*most));
+    m_call.shards = std::min(m_call.shards, static_cast<std::size_t>(*most));
     return {};
 }
 
@@ -155,7 +155,7 @@ Result<void> Leader::startMerge()
         words.insert(words.end(), {"--statistics", m_call.statistics});
     HALFTONE_CHECK(m_merge.start(words, Child::Output::Dropped, true));
     std::error_code none;
-    for (std::size_t k = 0; k < m_call.tasks; ++k)
+    for (std::size_t k = 0; k < m_call.shards; ++k)
         if (std::filesystem::exists(shardFile(k), none))
             HALFTONE_CHECK(m_merge.tell(shardFile(k)));
     return {};
@@ -164,7 +164,7 @@ Result<void> Leader::startMerge()
 Result<void> Leader::serve()
 {
     constexpr auto kPause = std::chrono::milliseconds(10); // its processor may be one that computes
-    while (m_done < m_call.tasks) {
+    while (m_done < m_call.shards) {
         int isThere = 0;
         MPI_Status status;
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &isThere, &status);
@@ -192,7 +192,7 @@ Result<void> Leader::take(int rank, int tag, const std::string &bytes)
 {
     Worker &worker = m_workers[static_cast<std::size_t>(rank)];
     if (tag == Failed)
-        return badInput("shard " + std::to_string(worker.task.value_or(0) + 1) + " on "
+        return badInput("shard " + std::to_string(worker.shard.value_or(0) + 1) + " on "
                             + nameOf(static_cast<std::size_t>(rank)),
                         printable(bytes) + "; see the error above");
     if (tag == Ask) {
@@ -200,8 +200,8 @@ Result<void> Leader::take(int rank, int tag, const std::string &bytes)
         for (const std::string &file : m_files)
             MPI_Send(file.data(), static_cast<int>(file.size()), MPI_BYTE, rank, File, MPI_COMM_WORLD);
     }
-    if (tag == Done && worker.task) {
-        const std::string file = shardFile(*worker.task);
+    if (tag == Done && worker.shard) {
+        const std::string file = shardFile(*worker.shard);
         HALFTONE_CHECK(writeWhole(file, bytes));
         HALFTONE_CHECK(m_merge.tell(file));
         ++m_done;
@@ -215,17 +215,18 @@ Result<void> Leader::take(int rank, int tag, const std::string &bytes)
 Result<void> Leader::handOut(int rank)
 {
     Worker &worker = m_workers[static_cast<std::size_t>(rank)];
-    worker.task.reset();
+    worker.shard.reset();
     if (m_open.empty()) {
         MPI_Send(nullptr, 0, MPI_BYTE, rank, Rest, MPI_COMM_WORLD);
         return {};
     }
-    worker.task = m_open.front();
+    worker.shard = m_open.front();
     worker.since = Clock::now();
     m_open.pop_front();
-    const std::array<std::uint64_t, 2> part{*worker.task, m_call.tasks};
-    const std::string task = std::string(reinterpret_cast<const char *>(part.data()), sizeof part) + m_groups;
-    MPI_Send(task.data(), static_cast<int>(task.size()), MPI_BYTE, rank, Task, MPI_COMM_WORLD);
+    const std::array<std::uint64_t, 2> part{*worker.shard, m_call.shards};
+    const std::string order
+        = std::string(reinterpret_cast<const char *>(part.data()), sizeof part) + m_groups;
+    MPI_Send(order.data(), static_cast<int>(order.size()), MPI_BYTE, rank, Shard, MPI_COMM_WORLD);
     return {};
 }
 
@@ -244,35 +245,35 @@ Result<void> Leader::checkTimes() const
 {
     for (std::size_t rank = 1; rank < m_workers.size(); ++rank) {
         const Worker &worker = m_workers[rank];
-        if (worker.task && Clock::now() - worker.since > std::chrono::duration<double>(m_call.timeLimit))
+        if (worker.shard && Clock::now() - worker.since > std::chrono::duration<double>(m_call.timeLimit))
             return badInput(
                 nameOf(rank),
-                "shard " + std::to_string(*worker.task + 1) + " took more than "
+                "shard " + std::to_string(*worker.shard + 1) + " took more than "
                     + std::to_string(static_cast<long>(m_call.timeLimit)) + " s; the host may hang",
                 "; raise --time-limit, then run the same command to resume from " + m_call.journal);
     }
     return {};
 }
 
-/// A line for people, and the journal's progress.json for programs: {phase, tasks, done, before, seconds, ranks [{host, done, task}]}.
+/// A line for people, and the journal's progress.json for programs: {phase, tasks (shards), done, before, seconds, ranks [{host, done, task (shard)}]}.
 Result<void> Leader::tellProgress(const std::string &phase) const
 {
     const double seconds = std::chrono::duration<double>(Clock::now() - m_start).count();
-    OrderedJson json{{"phase", phase},     {"tasks", m_call.tasks}, {"done", m_done},
-                     {"before", m_before}, {"seconds", seconds},    {"ranks", OrderedJson::array()}};
+    OrderedJson json{{"phase", phase},     {"tasks", m_call.shards}, {"done", m_done},
+                     {"before", m_before}, {"seconds", seconds},     {"ranks", OrderedJson::array()}};
     std::map<std::string, std::size_t> byHost;
     for (std::size_t rank = 1; rank < m_workers.size(); ++rank) {
         const Worker &worker = m_workers[rank];
         json["ranks"].push_back({{"host", worker.host},
                                  {"done", worker.done},
-                                 {"task", worker.task ? OrderedJson(*worker.task + 1) : OrderedJson()}});
+                                 {"task", worker.shard ? OrderedJson(*worker.shard + 1) : OrderedJson()}});
         byHost[worker.host] += worker.done;
     }
-    std::string line = std::to_string(m_done) + " of " + std::to_string(m_call.tasks) + " shards, " + phase;
+    std::string line = std::to_string(m_done) + " of " + std::to_string(m_call.shards) + " shards, " + phase;
     if (m_done > m_before)
         line += ", "
             + std::to_string(std::lround(seconds / static_cast<double>(m_done - m_before)
-                                         * static_cast<double>(m_call.tasks - m_done)))
+                                         * static_cast<double>(m_call.shards - m_done)))
             + " s left";
     for (const auto &[host, done] : byHost)
         if (!host.empty())
@@ -320,7 +321,7 @@ Result<void> Leader::finish()
     }
     dropJournal();
     std::printf("wrote %s: %zu shards, %zu of them from the journal\n", printable(m_call.out).c_str(),
-                m_call.tasks, m_before);
+                m_call.shards, m_before);
     return {};
 }
 

@@ -1,4 +1,4 @@
-/// halftone-mpi: runs 'calibrate', 'compare' or 'tune' of halftone-cli on the ranks of an MPI job (core/jobs/SCALE.md). Rank 0 hands out
+/// halftone-mpi: runs 'calibrate', 'compare' or 'tune' of halftone-cli on the ranks of an MPI job (core/shards/SCALE.md). Rank 0 hands out
 /// shards on request, keeps those that are done in a journal, and merges them; the others compute, each in a process beside it.
 #include "app/mpi/call.h"
 #include "app/mpi/leader.h"

@@ -65,12 +65,12 @@ public:
     }
 
     /// fails: as the shard
-    Result<std::string> of(const std::string &task)
+    Result<std::string> of(const std::string &order)
     {
         std::array<std::uint64_t, 2> part{};
-        std::memcpy(part.data(), task.data(), sizeof part);
+        std::memcpy(part.data(), order.data(), sizeof part);
         if (!m_program)
-            HALFTONE_CHECK(start(part[1], std::string_view(task).substr(sizeof part)));
+            HALFTONE_CHECK(start(part[1], std::string_view(order).substr(sizeof part)));
         if (!m_program->tell(std::to_string(part[0] + 1)).ok() || !m_program->readLine()) {
             const int code = m_program->wait();
             m_program.reset();
@@ -129,11 +129,11 @@ void work(Call call)
     tell(Ask, hostName());
     for (;;) {
         Tag tag{};
-        const std::string task = receive(tag);
+        const std::string order = receive(tag);
         if (tag == Stop)
             break;
         if (tag == File && !awaited.empty()) {
-            takeFile(task, call.command[awaited.front()], folder.string());
+            takeFile(order, call.command[awaited.front()], folder.string());
             awaited.erase(awaited.begin());
             continue;
         }
@@ -141,7 +141,7 @@ void work(Call call)
             shards.rest();
             continue;
         }
-        const Result<std::string> shard = shards.of(task);
+        const Result<std::string> shard = shards.of(order);
         tell(shard.ok() ? Done : Failed, shard.ok() ? shard.value() : shard.error().message());
     }
     shards.rest();

@@ -55,11 +55,11 @@ Result<Calibration> calibrate(const Model &model, const Data &data, const Calibr
                               const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Calibration> {
-        jobs::CalibrateOptions settings;
+        walks::CalibrateOptions settings;
         setWork(settings, data, options.compute);
         settings.threshold = {methodOf(options.method), codesOf(options.codes), options.percentile};
         settings.layers = options.layers;
-        HALFTONE_TRY(jobs::CalibrateOutcome outcome,
+        HALFTONE_TRY(walks::CalibrateOutcome outcome,
                      Inside::sessionOf(model).calibrate(settings, progressOf(progress)));
         std::vector<TensorRange> ranges = rangesOf(outcome.tensors);
         return Inside::calibration({std::move(outcome), settings.threshold.method, std::move(ranges)});

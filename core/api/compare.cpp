@@ -2,7 +2,7 @@
 
 #include "core/api/inside.h"
 #include "core/infer/shown_outputs.h"
-#include "core/jobs/compare.h"
+#include "core/walks/compare.h"
 
 namespace halftone::api {
 namespace {
@@ -17,9 +17,9 @@ std::optional<Errors> errorsOf(const std::optional<tensor::ErrorFigures> &figure
     return figures ? std::optional(errorsOf(*figures)) : std::nullopt;
 }
 
-jobs::CompareOptions compareOptions(const Data &data, const CompareOptions &options)
+walks::CompareOptions compareOptions(const Data &data, const CompareOptions &options)
 {
-    jobs::CompareOptions compare;
+    walks::CompareOptions compare;
     setWork(compare, data, options.compute);
     compare.eachAlone = true;
     compare.settings.isolated = options.isolated;
@@ -28,16 +28,16 @@ jobs::CompareOptions compareOptions(const Data &data, const CompareOptions &opti
     return compare;
 }
 
-Comparison comparisonOf(const jobs::CompareOutcome &outcome)
+Comparison comparisonOf(const walks::CompareOutcome &outcome)
 {
     Comparison all;
     const graph::Graph &graph = outcome.models.reference.graph;
-    for (const profile::LayerErrors &layer : outcome.comparison.layers)
+    for (const compare::LayerErrors &layer : outcome.comparison.layers)
         all.layers.push_back({infer::valueName(graph, layer.node, layer.output), graph.node(layer.node).op,
                               typeOf(layer.dtype), errorsOf(layer.cumulative), errorsOf(layer.isolated),
                               errorsOf(layer.isolatedAtOutputs)});
     for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
-        const profile::OutputErrors &output = outcome.comparison.outputs[k];
+        const compare::OutputErrors &output = outcome.comparison.outputs[k];
         all.outputs.push_back({outcome.outputs[k], errorsOf(output.figures),
                                output.agreement ? std::optional(output.agreement->top1) : std::nullopt});
     }
@@ -56,7 +56,7 @@ Result<Comparison> compare(const Conversion &conversion, const Data &data, const
 {
     return answer([&]() -> halftone::Result<Comparison> {
         const session::Session &session = Inside::sessionOf(conversion.source());
-        HALFTONE_TRY(const jobs::CompareOutcome outcome,
+        HALFTONE_TRY(const walks::CompareOutcome outcome,
                      session.compare(*Inside::of(conversion).derived.converted, compareOptions(data, options),
                                      progressOf(progress)));
         return comparisonOf(outcome);
@@ -69,12 +69,12 @@ Result<Comparison> compare(const Model &reference, const Model &other, const Dat
     return answer([&]() -> halftone::Result<Comparison> {
         if (options.isolated)
             return badCall(Field::Effect, "isolated errors need a conversion; two separate models have none");
-        auto models = profile::pairByName(Inside::graphModelOf(reference), Inside::graphModelOf(other));
+        auto models = compare::pairByName(Inside::graphModelOf(reference), Inside::graphModelOf(other));
         if (!models.ok())
             return inFile(std::move(models).error(), other.path());
-        HALFTONE_TRY(const jobs::CompareOutcome outcome,
-                     jobs::compareModels(std::move(models).value(), reference.path(),
-                                         compareOptions(data, options), progressOf(progress)));
+        HALFTONE_TRY(const walks::CompareOutcome outcome,
+                     walks::compareModels(std::move(models).value(), reference.path(),
+                                          compareOptions(data, options), progressOf(progress)));
         return comparisonOf(outcome);
     });
 }

@@ -9,16 +9,16 @@
 namespace halftone::api {
 namespace {
 
-jobs::CalibrateOptions calibrateOptions(const ConvertOptions &options)
+walks::CalibrateOptions calibrateOptions(const ConvertOptions &options)
 {
-    jobs::CalibrateOptions calibrate;
+    walks::CalibrateOptions calibrate;
     setWork(calibrate, options.data, options.compute);
     return calibrate;
 }
 
 halftone::Result<void> checkCorrection(const policy::Policy &policy, const ConvertOptions &options)
 {
-    if (!options.correctBiases || (jobs::asksForInt8(policy) && !options.data.inputs.empty()))
+    if (!options.correctBiases || (walks::asksForInt8(policy) && !options.data.inputs.empty()))
         return {};
     return badCall({}, "bias correction needs int8 operators and data");
 }

@@ -39,7 +39,7 @@ struct Conversion::Content
 
 struct Calibration::Content
 {
-    jobs::CalibrateOutcome outcome;
+    walks::CalibrateOutcome outcome;
     calibration::ThresholdMethod method;
     std::vector<TensorRange> tensors;
 };
@@ -64,8 +64,8 @@ Type typeOf(tensor::DType type);
 tensor::DType dtypeOf(Type type);
 std::optional<Shape> shapeOf(const tensor::Shape &shape);
 halftone::Progress progressOf(const Progress &progress);
-jobs::ExampleOptions examplesOf(const Data &data);
-std::optional<Accuracy> accuracyOf(const std::optional<jobs::Accuracy> &accuracy);
+walks::ExampleOptions examplesOf(const Data &data);
+std::optional<Accuracy> accuracyOf(const std::optional<tasks::Accuracy> &accuracy);
 calibration::ThresholdMethod methodOf(ThresholdMethod method);
 std::vector<Warning> warningsOf(const std::vector<policy::Warning> &warnings);
 /// fails: what reading a policy file refuses; BadCall for what no policy may hold

@@ -2,7 +2,7 @@
 
 #include "core/api/inside.h"
 #include "core/infer/variables.h"
-#include "core/jobs/run.h"
+#include "core/walks/run.h"
 
 namespace halftone::api {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 std::vector<Value> outputsOf(const graph::Graph &graph, const infer::ShapeMap &shapes)
 {
     std::vector<Value> outputs;
-    const std::vector<std::string> names = jobs::sourceOutputNames(graph);
+    const std::vector<std::string> names = walks::sourceOutputNames(graph);
     for (std::size_t k = 0; k < names.size(); ++k)
         outputs.push_back({names[k], shapeOf(shapes.of(graph.heads()[k])), Type::Unknown});
     return outputs;

@@ -41,7 +41,7 @@ halftone::Result<policy::Policy> policyOf(const Policy &asked)
     if (asked.target)
         HALFTONE_CHECK(policy::setTarget(policy, nameOf(*asked.target)));
     if (asked.mode)
-        policy.mode = *asked.mode == Mode::Typed ? policy::Mode::Typed : policy::Mode::Mxnet;
+        policy.mode = *asked.mode == Mode::Typed ? policy::Mode::Typed : policy::Mode::NodeForNode;
     HALFTONE_CHECK(addMoves(asked, policy));
     for (const std::string &op : asked.toInt8)
         policy::addInt8(policy, op);

@@ -8,10 +8,10 @@
 namespace halftone::api {
 namespace {
 
-Latency latencyOf(const profile::Latency &measured)
+Latency latencyOf(const latency::Latency &measured)
 {
     Latency latency{measured.medianMs, measured.minMs, measured.p95Ms, measured.peakBytes, {}};
-    for (const profile::LayerLatency &layer : measured.layers)
+    for (const latency::LayerLatency &layer : measured.layers)
         latency.layers.push_back(
             {layer.step.nodes, layer.step.op, typeOf(layer.step.dtype), layer.step.kernel, layer.medianUs});
     return latency;

@@ -1,8 +1,8 @@
 #include "halftone/quantize.h"
 
 #include "core/api/inside.h"
-#include "core/jobs/quantize.h"
 #include "core/quantize/quantize.h"
+#include "core/walks/quantize.h"
 
 namespace halftone::api {
 namespace {
@@ -34,10 +34,10 @@ Result<Quantization> quantize(const Model &model, const Calibration &calibration
         followed.tell(0, "quantizing");
         const graph::Model &source = Inside::graphModelOf(model);
         HALFTONE_TRY(const quantize::QuantizeOptions held,
-                     jobs::withPositionsHeld(source, optionsOf(options)));
+                     walks::withPositionsHeld(source, optionsOf(options)));
         HALFTONE_TRY(quantize::QuantizedModel made,
                      quantize::quantize(source, held,
-                                        jobs::calibratedRanges(Inside::of(calibration).outcome.tensors)));
+                                        walks::calibratedRanges(Inside::of(calibration).outcome.tensors)));
         HALFTONE_CHECK(followed.checkStop());
         HALFTONE_TRY(Model quantized, Inside::modelFrom(model, std::move(made.model)));
         std::vector<SkippedNode> skipped;

@@ -5,8 +5,8 @@
 #include "core/base/share_work.h"
 #include "core/interpret/fed_types.h"
 #include "core/interpret/interpreter.h"
-#include "core/jobs/run.h"
 #include "core/tensor/elements.h"
+#include "core/walks/run.h"
 
 #include <cstring>
 
@@ -33,7 +33,7 @@ halftone::Result<tensor::Tensor> tensorOf(const Array &array)
 
 } // namespace
 
-std::optional<Accuracy> accuracyOf(const std::optional<jobs::Accuracy> &accuracy)
+std::optional<Accuracy> accuracyOf(const std::optional<tasks::Accuracy> &accuracy)
 {
     if (!accuracy)
         return std::nullopt;
@@ -59,11 +59,11 @@ std::vector<float> Array::floats() const
 Result<Run> run(const Model &model, const Data &data, const RunOptions &options, const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Run> {
-        jobs::RunSettings settings;
+        walks::RunSettings settings;
         setWork(settings, data, options.compute);
         settings.allNodes = options.allNodes;
         settings.randomParameters = options.randomParameters;
-        HALFTONE_TRY(const jobs::RunOutcome outcome,
+        HALFTONE_TRY(const walks::RunOutcome outcome,
                      Inside::sessionOf(model).run(settings, progressOf(progress)));
         Run run;
         for (const io::NamedTensor &output : outcome.outputs)
@@ -93,7 +93,7 @@ Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inp
         how.progress = progressOf(progress);
         HALFTONE_TRY(const std::vector<tensor::Tensor> heads, interpreter.run(feed, how));
         std::vector<Array> outputs;
-        const std::vector<std::string> names = jobs::sourceOutputNames(source.graph);
+        const std::vector<std::string> names = walks::sourceOutputNames(source.graph);
         for (std::size_t k = 0; k < heads.size(); ++k)
             outputs.push_back(arrayOf(names[k], heads[k]));
         return outputs;

@@ -79,7 +79,7 @@ halftone::Progress progressOf(const Progress &progress)
     return {progress.stop, progress.report};
 }
 
-jobs::ExampleOptions examplesOf(const Data &data)
+walks::ExampleOptions examplesOf(const Data &data)
 {
     return {data.inputs, data.preprocessing, data.labels, data.examples};
 }

@@ -1,6 +1,5 @@
 #include "core/backends/runtime_arithmetic.h"
 
-#include "core/dialect/arithmetic.h"
 #include "core/tensor/bfloat16.h"
 
 #include <algorithm>

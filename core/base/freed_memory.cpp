@@ -1,7 +1,5 @@
 #include "core/base/freed_memory.h"
 
-#include <cstdlib>
-
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

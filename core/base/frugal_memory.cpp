@@ -57,7 +57,7 @@ std::size_t FrugalMemory::peakBytes()
     return s_counts.peak;
 }
 
-void FrugalMemory::countPeakAnew()
+void FrugalMemory::restartPeak()
 {
     s_counts.peak = s_counts.bytes.load();
 }

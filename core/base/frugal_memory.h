@@ -21,9 +21,9 @@ public:
     /// Aligned to a page. Null where there is no memory.
     static std::shared_ptr<std::byte> newPages(std::size_t bytes);
 
-    /// The most bytes of such buffers at a time, since countPeakAnew().
+    /// The most bytes of such buffers at a time, since restartPeak().
     static std::size_t peakBytes();
-    static void countPeakAnew();
+    static void restartPeak();
 };
 
 } // namespace halftone

@@ -13,7 +13,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <limits>
-#include <new>
 #include <optional>
 #include <string_view>
 
@@ -122,7 +121,7 @@ std::uint64_t lastRefusal() noexcept
     return s_refused;
 }
 
-void keepReserve()
+void reserveMemory()
 {
     void *const reserve = std::malloc(kReserve);
     std::free(s_reserve.exchange(reserve));

@@ -48,7 +48,7 @@ void noteRefusal(std::uint64_t bytes) noexcept;
 std::uint64_t lastRefusal() noexcept;
 
 /// Sets some memory aside, so that a failure can be told when there is no more.
-void keepReserve();
+void reserveMemory();
 /// Gives it back, once; callable where nothing may be allocated.
 void releaseReserve() noexcept;
 

@@ -3,7 +3,6 @@
 #include "core/tensor/float16.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -8,7 +8,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <vector>
 
 namespace halftone::calibration {
 namespace {

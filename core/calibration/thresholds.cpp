@@ -4,7 +4,6 @@
 #include "core/calibration/folded_histogram.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -64,6 +64,13 @@ struct FusedFacts
     bool hasFloatOutput = false; ///< casts its output to float32
 };
 
+/// A mode of conversion that a format brings along.
+struct OwnMode
+{
+    std::string_view name; ///< in policies and on the command line; empty: none
+    std::string_view meaning; ///< for help
+};
+
 /// A graph in a newer version of its format, and why.
 struct Raised
 {
@@ -176,8 +183,9 @@ public:
                                         const IsLowered &isLowered) const;
     /// By NodeId: the operator that a node of a raised graph belongs to; dialect::raisedParts().
     virtual std::vector<graph::NodeId> raisedParts(const graph::Graph &graph) const;
-    /// Does mode "mxnet" apply, which reproduces the conversion of a framework node for node?
-    virtual bool hasNodeForNodeMode() const { return false; }
+    /// The mode that converts node for node as the format's framework does. Default: none.
+    virtual OwnMode nodeForNodeMode() const { return {}; }
+    bool hasNodeForNodeMode() const { return !nodeForNodeMode().name.empty(); }
     /// Are types of parameters inferred from their readers unless the graph declares them? False: files store them with the values.
     virtual bool infersParameterTypes() const { return true; }
     /// Are parameters stored in the target type by default?

@@ -35,7 +35,7 @@ struct GpuAtHand
     std::optional<double> bandwidth; ///< of memory, GB per second; absent: not reported
 };
 
-/// Sets the GPU that kThisGpu means. This room uses no driver; jobs::lookForGpu() does. Safe from any thread.
+/// Sets the GPU that kThisGpu means. This room uses no driver; machines::lookForGpu() does. Safe from any thread.
 void tellGpu(const GpuAtHand &gpu);
 /// The description of that GPU, with its own bandwidth; null: no GPU was set, or it has no description.
 std::shared_ptr<const Description> thisGpu();

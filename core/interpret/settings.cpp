@@ -109,7 +109,7 @@ Result<infer::TypeMap> Settings::typesOf(std::span<const Tensor> variables) cons
     return types;
 }
 
-Error Settings::blameInput(Error error, infer::KnownShapes known) const
+Error Settings::namesInput(Error error, infer::KnownShapes known) const
 {
     // Rules meet a contradiction wherever they come by first, often at a parameter.
     for (const NodeId id : m_convertible) {
@@ -166,7 +166,7 @@ Result<const Setting *> Settings::of(std::span<const Tensor> variables, std::spa
     HALFTONE_TRY(m_last.types, typesOf(variables));
     auto shapes = infer::inferShapes(m_graph, known);
     if (!shapes.ok())
-        return blameInput(std::move(shapes).error(), std::move(known));
+        return namesInput(std::move(shapes).error(), std::move(known));
     m_last.shapes = withStaticShapes(std::move(shapes).value(), constants, holds);
     m_key = std::move(key);
     m_holds = std::move(holds);

@@ -50,7 +50,7 @@ public:
 private:
     Result<infer::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
     /// `error`, which inferring shapes gave, told of the input that all the others contradict, if there is one.
-    Error blameInput(Error error, infer::KnownShapes known) const;
+    Error namesInput(Error error, infer::KnownShapes known) const;
     /// holds  by NodeId: which constants are what is run with
     infer::ShapeMap withStaticShapes(infer::ShapeMap shapes, std::span<const tensor::Tensor> constants,
                                      const std::vector<bool> &holds) const;

@@ -56,7 +56,8 @@ struct ModelFormat
     std::string_view ending; ///< of the names of model files: ".onnx"
     bool hasParameterFile = false; ///< parameters are in a file of their own, which `--params` may name
     bool declaresOutputTypes = false; ///< a file states the types of its outputs
-    bool mayKeepValuesApart = false; ///< ModelOutput::putValuesApart() has an effect
+    bool mayHaveSeparateValues = false; ///< ModelOutput::separateValues() has an effect
+    bool isReadable = true; ///< by this build: false if a library is missing
     bool isCopiedByDefault = false; ///< `convert` without a policy writes the model as it is
 
     // --- functions

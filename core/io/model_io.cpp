@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <thread>
 

@@ -62,8 +62,8 @@ public:
     /// The file of parameters, or of values that are not stored in the model.
     const std::string &valuesPath() const { return m_names.values; }
     /// Stores all values in the separate file, whatever their size. Formats that always do, or never, ignore it.
-    void putValuesApart() { m_hasValuesApart = true; }
-    bool hasValuesApart() const { return m_hasValuesApart; }
+    void separateValues() { m_hasValuesApart = true; }
+    bool hasSeparateValues() const { return m_hasValuesApart; }
 
 private:
     ModelOutput(const ModelFormat &format, OutputNames names, OutputLock lock);

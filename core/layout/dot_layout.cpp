@@ -1,7 +1,6 @@
 #include "core/layout/dot_layout.h"
 
 #include "core/base/text.h"
-#include "core/layout/child_process.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/layout/child_process.h"
+#include "core/layout/limited_child.h"
 #include "core/layout/piece.h"
 
 #include <optional>

@@ -5,9 +5,7 @@
 #include "core/layout/unit_groups.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
-#include <string_view>
 
 namespace halftone::layout {
 namespace {

@@ -1,7 +1,6 @@
 #include "core/layout/layered_layout.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 
 namespace halftone::layout {

@@ -2,7 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/layout/child_process.h"
+#include "core/layout/limited_child.h"
 #include "core/layout/piece.h"
 
 #include <chrono>

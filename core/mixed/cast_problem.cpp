@@ -8,7 +8,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 namespace halftone::mixed {
 namespace {

@@ -5,12 +5,10 @@
 #include "core/dialect/overridable.h"
 #include "core/hardware/catalogue.h"
 #include "core/infer/cpu_defects.h"
-#include "core/infer/variables.h"
 #include "core/mixed/assign_body.h"
 #include "core/mixed/assign_by_mode.h"
 #include "core/mixed/cast_problem.h"
 #include "core/mixed/chip_warnings.h"
-#include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"
 #include "core/mixed/hold/function_calls.h"
 #include "core/mixed/hold/hold_positions.h"
@@ -18,6 +16,7 @@
 #include "core/mixed/hold/tie_raised.h"
 #include "core/mixed/lowered_nodes.h"
 #include "core/mixed/node_arithmetic.h"
+#include "core/mixed/node_for_node.h"
 #include "core/mixed/restrict_to_hardware.h"
 #include "core/quantize/coded_nodes.h"
 #include "core/rewrite/share_nodes.h"
@@ -188,10 +187,10 @@ void adjust(const graph::Graph &graph, std::span<const tensor::Array> parameters
         assignEverything(graph, assignment);
     if (chip != nullptr)
         restrictToHardware(graph, *chip, policy.target, assignment);
-    // MXNet's own conversion never looks at values, and mode all is asked for to see what breaks.
-    if (policy.mode != policy::Mode::Mxnet && policy.mode != policy::Mode::All)
+    // Conversions of frameworks never look at values, and mode all is asked for to see what breaks.
+    if (policy.mode != policy::Mode::NodeForNode && policy.mode != policy::Mode::All)
         keepNormalizationInFloat32(graph, parameters, policy.target, assignment);
-    if (policy.mode != policy::Mode::Mxnet)
+    if (policy.mode != policy::Mode::NodeForNode)
         tieRaised(graph, assignment);
     if (policy.mode.value_or(policy::Mode::Typed) == policy::Mode::Typed)
         holdPaths(graph, decided.positions, "positions", assignment);
@@ -251,14 +250,14 @@ Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decid
                                           const policy::Policy &policy, const infer::ShapeMap *shapes,
                                           tensor::FormCache &forms, const Progress &progress)
 {
-    if (policy.mode != policy::Mode::Mxnet) {
+    if (policy.mode != policy::Mode::NodeForNode) {
         TypedSettings settings = typedSettings(graph, decided, policy, shapes);
         settings.forms = &forms;
         return convertTyped(graph, decided.assignment, decided.variables, settings, progress);
     }
     HALFTONE_TRY(rewrite::Conversion conversion,
-                 convertMxnet(graph, decided.assignment, decided.variables,
-                              {decided.rules->target, castsParameters(graph, policy)}, progress));
+                 convertNodeForNode(graph, decided.assignment, decided.variables,
+                                    {decided.rules->target, castsParameters(graph, policy)}, progress));
     if (policy.share.value_or(false))
         rewrite::shareConverted(graph, conversion);
     return conversion;
@@ -282,8 +281,8 @@ Result<void> convertRest(const graph::Model &model, const Decided &decided, cons
     HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, forms, progress));
     HALFTONE_TRY(CastParameters cast,
                  castParams(model.parameters, model.graph, result.conversion,
-                            clampsParameters(model.graph, policy), policy.mode != policy::Mode::Mxnet, forms,
-                            progress));
+                            clampsParameters(model.graph, policy), policy.mode != policy::Mode::NodeForNode,
+                            forms, progress));
     result.parameters = std::move(cast.changes);
     listConstants(model.graph, result.conversion, result.parameters);
     result.model = {result.conversion.graph, std::move(cast.arrays), model.hasParameters};
@@ -406,7 +405,7 @@ policy::Assignment assignBody(const graph::Graph &body, const policy::Policy &po
 Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
 {
     const auto start = std::chrono::steady_clock::now();
-    if (policy.mode == policy::Mode::Mxnet && !dialect::of(source.graph).hasNodeForNodeMode())
+    if (policy.mode == policy::Mode::NodeForNode && !dialect::of(source.graph).hasNodeForNodeMode())
         return badCall(Field::Mode,
                        std::string(policy::nameOf(*policy.mode)) + " is not available for "
                            + std::string(dialect::of(source.graph).title()) + " models",
@@ -417,7 +416,7 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     auto rules = policy::resolve(policy, dialect::of(source.graph), decided.warnings);
     if (!rules.ok())
         return inField(std::move(rules).error(), Field::Policy);
-    rules.value().bodiesDecide = policy.mode != policy::Mode::Mxnet;
+    rules.value().bodiesDecide = policy.mode != policy::Mode::NodeForNode;
     decided.rules = std::make_shared<const policy::Rules>(std::move(rules).value());
     warnOfAbsent(source.graph, *decided.rules, decided.warnings);
     const auto named = policy::matchNames(policy, source.graph, decided.warnings);
@@ -492,15 +491,17 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     result.assignment = std::move(decided.assignment);
     if (policy.mode == policy::Mode::Tvm)
         markAccumulators(source.graph, result, result.conversion);
-    if (policy.mode == policy::Mode::Mxnet) {
+    if (policy.mode == policy::Mode::NodeForNode) {
         warnOfBodies(source.graph, result.warnings);
         if (policy.keepIoTypes == false)
-            result.warnings.push_back({"keep_io_types", "false has no effect in mode \"mxnet\""});
+            result.warnings.push_back(
+                {"keep_io_types",
+                 "false has no effect in mode \"" + std::string(policy::nameOf(*policy.mode)) + '"'});
     }
     if (auto warning = loweredPositions(source.graph, decided.positions, result.conversion))
         result.warnings.push_back(std::move(*warning));
-    if (auto warning
-        = policy.mode == policy::Mode::Mxnet ? std::nullopt : keptCalls(source.graph, result.conversion))
+    if (auto warning = policy.mode == policy::Mode::NodeForNode ? std::nullopt
+                                                                : keptCalls(source.graph, result.conversion))
         result.warnings.push_back(std::move(*warning));
     warnOfNoTimes(policy, settings.shapes, result.warnings);
     result.seconds = decided.seconds + secondsSince(start);

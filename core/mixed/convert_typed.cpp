@@ -5,9 +5,9 @@
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
 #include "core/mixed/hold/held_bounds.h"
-#include "core/mixed/kept_lists.h"
 #include "core/mixed/mark_parameters.h"
 #include "core/mixed/read_counts.h"
+#include "core/mixed/sequences.h"
 #include "core/mixed/typed_builder.h"
 #include "core/mixed/typed_level.h"
 
@@ -89,8 +89,9 @@ Result<void> decideAndCut(TypedLevel &root, const TypedSettings &settings, const
 bool castsListSomewhere(const TypedLevel &root)
 {
     bool casts = false;
-    forLevels(root,
-              [&casts](const TypedLevel &level) { casts = casts || castsList(*level.graph, level.plan); });
+    forLevels(root, [&casts](const TypedLevel &level) {
+        casts = casts || castsSequence(*level.graph, level.plan);
+    });
     return casts;
 }
 
@@ -103,7 +104,7 @@ Result<TypedLevel> settle(const graph::Graph &source, const policy::Assignment &
     HALFTONE_TRY(TypedLevel root, makeLevels(source, assignment, variables, settings));
     HALFTONE_CHECK(decideAndCut(root, settings, progress, cuts));
     if (castsListSomewhere(root)) {
-        forLevels(root, [](TypedLevel &level) { level.kept = nodesOfLists(*level.graph); });
+        forLevels(root, [](TypedLevel &level) { level.kept = sequenceNodes(*level.graph); });
         HALFTONE_CHECK(decideAndCut(root, settings, progress, cuts));
     }
     return root;

@@ -12,7 +12,7 @@ namespace halftone::mixed {
 using LoweredNodes = std::unordered_map<const graph::Graph *, std::vector<bool>>;
 
 /// What a conversion would make of a model, without making it. What is asked for in int8 counts as if it were not.
-/// needs  another mode than mxnet
+/// needs  another mode than NodeForNode
 /// fails  as convertModel()
 Result<LoweredNodes> loweredNodes(const graph::Model &source, const policy::Policy &policy,
                                   const Decided &decided, const infer::ShapeMap *shapes,

@@ -53,7 +53,7 @@ struct TypeCensus
     std::vector<policy::Warning> warnings;
 };
 
-/// A model with the types that follow from what is stored and fed, and with those shapes: what profile::typedModel() gives where shapes tell
+/// A model with the types that follow from what is stored and fed, and with those shapes: what latency::typedModel() gives where shapes tell
 /// it everything. Data that nothing tells the type of are float32 where that goes.
 /// fails: BadInput for types that contradict each other
 Result<infer::TypedModel> typedAsStored(const graph::Model &model, infer::ShapeMap shapes,

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cctype>
-#include <string>
 
 namespace halftone::ops {
 

@@ -1,7 +1,5 @@
 #include "core/patterns/walk.h"
 
-#include <optional>
-
 namespace halftone::patterns {
 namespace {
 

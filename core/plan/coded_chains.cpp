@@ -3,7 +3,6 @@
 #include "core/plan/coded_parts.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace halftone::plan {

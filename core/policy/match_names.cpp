@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <unordered_set>
-#include <vector>
 
 namespace halftone::policy {
 namespace {

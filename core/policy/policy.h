@@ -16,7 +16,7 @@ namespace halftone::policy {
 enum class Mode : std::uint8_t
 {
     Typed,
-    Mxnet,
+    NodeForNode, ///< as the framework of the model's format does, where it has such a conversion (dialect::OwnMode)
     Tvm, ///< by the rules of TVM's pass ToMixedPrecision (core/mixed/RULES.md, section 6)
     All ///< every operator whose types allow it computes in the target type
 };
@@ -28,13 +28,13 @@ enum class Optimise : std::uint8_t
 };
 std::string_view nameOf(Optimise optimise); ///< "casts", "time"
 
-inline constexpr std::array kAllModes{Mode::Typed, Mode::Mxnet, Mode::Tvm, Mode::All};
-std::string_view nameOf(Mode mode); ///< "typed", "mxnet", "tvm", "all"
+inline constexpr std::array kAllModes{Mode::Typed, Mode::NodeForNode, Mode::Tvm, Mode::All};
+std::string_view nameOf(Mode mode); ///< "typed", "tvm", "all", or as its format calls it
 std::string_view meaningOf(Mode mode); ///< "cast only where types differ", …
 std::vector<Mode> offeredModes(); ///< those that a format of this build has
-std::string modesHelp(); ///< of these: "typed: cast only where types differ; mxnet: …"
+std::string modesHelp(); ///< of these: "typed: cast only where types differ; tvm: …"
 std::optional<Mode> modeNamed(std::string_view name);
-/// Which of MXNet's two calls to reproduce: convert_model sets `__dtype__` marks on parameters
+/// Which of two calls to reproduce in mode NodeForNode: convert_model sets `__dtype__` marks on parameters
 /// (core/mixed/RULES.md, M-marks).
 enum class Api : std::uint8_t
 {

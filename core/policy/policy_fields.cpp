@@ -12,6 +12,32 @@ namespace {
 
 using Word = PolicyField::Word;
 
+/// Of the format that has one; without a meaning in a build without it.
+dialect::OwnMode ownMode()
+{
+    for (const dialect::Dialect *format : dialect::allDialects()) {
+        if (format->hasNodeForNodeMode())
+            return format->nodeForNodeMode();
+    }
+    return {"node-for-node", {}};
+}
+
+/// "typed, tvm or all"
+std::string_view modeNames()
+{
+    static const std::string kNames = [] {
+        const std::vector<Mode> modes = offeredModes();
+        std::string names;
+        for (const Mode mode : modes)
+            names.append(mode == modes.front()      ? ""
+                             : mode == modes.back() ? " or "
+                                                    : ", ")
+                .append(nameOf(mode));
+        return names;
+    }();
+    return kNames;
+}
+
 constexpr Word kTarget{
     [](Policy &policy, std::string_view word) {
         const std::optional<tensor::DType> type = tensor::dtypeNamed(word);
@@ -32,7 +58,8 @@ constexpr Word kMode{
         return mode.has_value();
     },
     [](const Policy &policy) { return policy.mode ? nameOf(*policy.mode) : std::string_view(); },
-    "typed, mxnet, tvm or all",
+    {},
+    modeNames,
 };
 
 constexpr Word kApi{
@@ -145,23 +172,24 @@ constexpr std::array kFields{
 
 std::string_view nameOf(Mode mode)
 {
-    constexpr std::array<std::string_view, 4> kNames{"typed", "mxnet", "tvm", "all"};
-    return kNames[static_cast<std::size_t>(mode)];
+    constexpr std::array<std::string_view, 4> kNames{"typed", {}, "tvm", "all"};
+    return mode == Mode::NodeForNode ? ownMode().name : kNames[static_cast<std::size_t>(mode)];
 }
 
 std::string_view meaningOf(Mode mode)
 {
-    constexpr std::array<std::string_view, 4> kMeanings{
-        "cast only where types differ", "node for node as MXNet 1.9.1", "by the rules of TVM's pass",
-        "lower every operator that supports it"};
-    return kMeanings[static_cast<std::size_t>(mode)];
+    constexpr std::array<std::string_view, 4> kMeanings{"cast only where types differ",
+                                                        {},
+                                                        "by the rules of TVM's pass",
+                                                        "lower every operator that supports it"};
+    return mode == Mode::NodeForNode ? ownMode().meaning : kMeanings[static_cast<std::size_t>(mode)];
 }
 
 std::vector<Mode> offeredModes()
 {
     std::vector<Mode> modes(kAllModes.begin(), kAllModes.end());
-    if (std::ranges::none_of(dialect::allDialects(), &dialect::Dialect::hasNodeForNodeMode))
-        std::erase(modes, Mode::Mxnet);
+    if (ownMode().meaning.empty())
+        std::erase(modes, Mode::NodeForNode);
     return modes;
 }
 

@@ -32,6 +32,9 @@ struct PolicyField
         bool (*set)(Policy &policy, std::string_view word);
         std::string_view (*get)(const Policy &policy);
         std::string_view allowed; ///< for errors
+        std::string_view (*listed)() = nullptr; ///< instead, where the build decides
+
+        std::string_view allowedWords() const { return listed != nullptr ? listed() : allowed; }
     };
 
     std::string_view key;

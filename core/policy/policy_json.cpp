@@ -120,7 +120,7 @@ bool Reader::refuse(std::string found)
     const Slot slot = nextSlot();
     const PolicyField::Word *const word
         = slot == Slot::Word ? std::get_if<PolicyField::Word>(&m_field->member) : nullptr;
-    return fail(path(), std::move(found), std::string(word ? word->allowed : factsOf(slot).expected));
+    return fail(path(), std::move(found), std::string(word ? word->allowedWords() : factsOf(slot).expected));
 }
 
 bool Reader::null()

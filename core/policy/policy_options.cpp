@@ -15,7 +15,7 @@ Result<void> setWord(Policy &policy, std::string_view key, Field field, std::str
     const auto fields = policyFields();
     const auto &word = std::get<PolicyField::Word>(std::ranges::find(fields, key, &PolicyField::key)->member);
     if (!word.set(policy, text))
-        return badCall(field, inQuotes(text), std::string(word.allowed));
+        return badCall(field, inQuotes(text), std::string(word.allowedWords()));
     return {};
 }
 

@@ -12,7 +12,7 @@ namespace halftone::policy {
 
 /// float16 or bfloat16, also fp16, half, bf16; or a format for analysis.
 Result<void> setTarget(Policy &policy, std::string_view text);
-/// typed, mxnet, tvm or all.
+/// The name of one of offeredModes().
 Result<void> setMode(Policy &policy, std::string_view text);
 /// A name, "this" or a file; whether there is one is found out later.
 Result<void> setHardware(Policy &policy, std::string_view text);

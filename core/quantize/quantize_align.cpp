@@ -1,7 +1,6 @@
 #include "core/quantize/quantize_align.h"
 
 #include "core/dialect/dialect.h"
-#include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
 #include "core/quantize/quantize.h"
 

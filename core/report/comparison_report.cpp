@@ -12,7 +12,7 @@
 namespace halftone::report {
 namespace {
 
-using profile::LayerErrors;
+using compare::LayerErrors;
 using tensor::ErrorFigures;
 using Json = OrderedJson;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/profile/latency.h"
+#include "core/latency/latency.h"
 #include "core/report/json_values.h"
 #include "core/tensor/error_metrics.h"
 
@@ -33,10 +33,10 @@ inline bool isReferenceKernel(const kernels::PlanStep &step)
 }
 
 /// As `profile --json` names it; what only a device has stands there where it is known.
-inline OrderedJson latencyObject(const profile::Latency &latency)
+inline OrderedJson latencyObject(const latency::Latency &latency)
 {
     auto layers = OrderedJson::array();
-    for (const profile::LayerLatency &layer : latency.layers) {
+    for (const latency::LayerLatency &layer : latency.layers) {
         layers.push_back({{"names", layer.step.nodes},
                           {"op", layer.step.op},
                           {"dtype", tensor::nameOf(layer.step.dtype)},
@@ -51,7 +51,7 @@ inline OrderedJson latencyObject(const profile::Latency &latency)
     OrderedJson object{{"median_ms", latency.medianMs},   {"min_ms", latency.minMs},
                        {"p95_ms", latency.p95Ms},         {"layers", std::move(layers)},
                        {"casts_us", latency.castsUs},     {"sum_of_layers_ms", latency.sumOfLayersMs},
-                       {"peak_bytes", latency.peakBytes}, {"disturbed", profile::isDisturbed(latency)},
+                       {"peak_bytes", latency.peakBytes}, {"disturbed", latency::isDisturbed(latency)},
                        {"attempts", latency.attempts}};
     if (latency.limitMs)
         object["limit_ms"] = *latency.limitMs;

@@ -182,14 +182,14 @@ private:
         return row.empty() ? markupText(node) : "<a href=\"" + row + "\">" + markupText(node) + "</a>";
     }
 
-    /// Where the limit of the first layer below it comes from (profile::CompareSettings::threshold).
+    /// Where the limit of the first layer below it comes from (compare::CompareSettings::threshold).
     std::string reasonOf(double threshold) const
     {
         constexpr double kDecibelsPerBit = 6.0206; // 20 log10(2)
         constexpr int kInt8Bits = 8;
         int least = 24;
         tensor::DType narrowest = tensor::DType::F32;
-        for (const profile::LayerErrors &layer : m_content.comparison->layers) {
+        for (const compare::LayerErrors &layer : m_content.comparison->layers) {
             const int bits = isInt8(layer.dtype)   ? kInt8Bits
                 : tensor::fitsFloat32(layer.dtype) ? tensor::rangeOf(layer.dtype).significantBits
                                                    : least;
@@ -310,7 +310,7 @@ private:
             return;
         }
         std::vector<Mark> marks;
-        for (const profile::LayerErrors &layer : m_content.comparison->layers)
+        for (const compare::LayerErrors &layer : m_content.comparison->layers)
             if (layer.output == 0 && layer.cumulative)
                 marks.push_back({m_source.node(layer.node).name, layer.cumulative->sqnrDb,
                                  rowOf(m_source.node(layer.node).name)});
@@ -343,7 +343,7 @@ private:
         if (!m_content.mixed)
             missing("The target type is emulated on this machine, so times would be meaningless.");
         std::vector<Bar> bars;
-        for (const profile::LayerLatency &layer :
+        for (const latency::LayerLatency &layer :
              (m_content.mixed ? m_content.mixed : m_content.fp32)->layers)
             bars.push_back({layer.step.nodes.empty() ? std::string(kernels::nameOf(layer.step.kind))
                                                      : layer.step.nodes.back(),
@@ -354,13 +354,13 @@ private:
 
     bool isDisturbed() const
     {
-        return profile::isDisturbed(*m_content.fp32)
-            || (m_content.mixed && profile::isDisturbed(*m_content.mixed))
+        return latency::isDisturbed(*m_content.fp32)
+            || (m_content.mixed && latency::isDisturbed(*m_content.mixed))
             || (m_content.versus && m_content.versus->isDisturbed);
     }
 
     /// Both of the pairs of runs that gave the quotient: medians measured apart would contradict it.
-    void timesInTurns(const profile::Versus &versus)
+    void timesInTurns(const latency::Versus &versus)
     {
         m_html += "<table><tr><th><th class=n>median ms, alternating runs<th class=n>casts and reorders µs\n";
         const auto row = [&](const char *what, double medianMs, double castsUs) {
@@ -404,7 +404,7 @@ private:
         m_html += "</table></div>\n";
     }
 
-    void latencyRow(const std::string &what, const profile::Latency &latency)
+    void latencyRow(const std::string &what, const latency::Latency &latency)
     {
         m_html += "<tr><td>" + what + "<td class=n>" + number(latency.medianMs, "%.3f") + "<td class=n>"
             + number(latency.minMs, "%.3f") + "<td class=n>" + number(latency.p95Ms, "%.3f") + "<td class=n>"
@@ -414,9 +414,9 @@ private:
     void layers()
     {
         section("Layers");
-        std::vector<const profile::LayerErrors *> byNode(m_source.nodeCount());
+        std::vector<const compare::LayerErrors *> byNode(m_source.nodeCount());
         if (m_content.comparison)
-            for (const profile::LayerErrors &layer : m_content.comparison->layers)
+            for (const compare::LayerErrors &layer : m_content.comparison->layers)
                 if (layer.output == 0)
                     byNode[layer.node] = &layer;
         m_html += "<div class=\"scroll\"><table class=sortable><tr><th>name<th>operator<th>computes<th>sums "
@@ -432,7 +432,7 @@ private:
 
     /// What needs no unit adds nothing up.
     void layerRow(graph::NodeId id, const mixed::NodeArithmetic &arithmetic,
-                  const profile::LayerErrors *errors)
+                  const compare::LayerErrors *errors)
     {
         const graph::NodeDef &node = m_source.node(id);
         const std::string type(nameOf(precisionOf(id)));

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "core/compare/layer_compare.h"
 #include "core/infer/infer_shapes.h"
+#include "core/latency/latency.h"
 #include "core/mixed/convert_model.h"
-#include "core/profile/latency.h"
-#include "core/profile/layer_compare.h"
 #include "core/report/front_figures.h"
 
 #include <optional>
@@ -21,16 +21,16 @@ struct PageContent
     const graph::Graph *source = nullptr;
     const mixed::ConvertedModel *converted = nullptr;
     const infer::ShapeMap *shapes = nullptr;
-    const profile::Comparison *comparison = nullptr;
+    const compare::Comparison *comparison = nullptr;
     /// Task metric of the source and the converted model: "top-1", "98.1 → 97.9 %".
     std::optional<std::pair<std::string, std::string>> score;
     std::size_t examples = 0;
     std::size_t expected = 0; ///< more than `examples`: the comparison is still running
     std::string whyNotCompared = "no data"; ///< if there is no comparison
     std::string arithmetic; ///< arithmetic of the comparison: "as the operators are defined"
-    const profile::Latency *fp32 = nullptr;
-    const profile::Latency *mixed = nullptr;
-    const profile::Versus *versus = nullptr;
+    const latency::Latency *fp32 = nullptr;
+    const latency::Latency *mixed = nullptr;
+    const latency::Versus *versus = nullptr;
     const FrontFigures *front = nullptr; ///< result of tune; null: none
     std::string graphSvg; ///< an <svg> element; empty: none
 };

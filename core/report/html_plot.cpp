@@ -3,7 +3,6 @@
 #include "core/base/markup.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iterator>

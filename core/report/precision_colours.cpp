@@ -1,7 +1,6 @@
 #include "core/report/precision_colours.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 

@@ -4,7 +4,7 @@
 
 namespace halftone::report {
 
-std::optional<double> limitUs(const profile::LayerLatency &layer, const hardware::Description &chip)
+std::optional<double> limitUs(const latency::LayerLatency &layer, const hardware::Description &chip)
 {
     const auto &step = layer.step;
     if (step.bytes <= 0 || !chip.bandwidth || !chip.gigaflops)
@@ -14,10 +14,10 @@ std::optional<double> limitUs(const profile::LayerLatency &layer, const hardware
     return std::max(step.bytes / *chip.bandwidth, step.flops / peak) / 1e3; // of 10^9 a second
 }
 
-void addLimits(profile::Latency &latency, const hardware::Description &chip)
+void addLimits(latency::Latency &latency, const hardware::Description &chip)
 {
     latency.limitMs.reset();
-    for (profile::LayerLatency &layer : latency.layers) {
+    for (latency::LayerLatency &layer : latency.layers) {
         layer.limitUs = limitUs(layer, chip);
         if (layer.limitUs)
             latency.limitMs = latency.limitMs.value_or(0) + *layer.limitUs / 1e3;

@@ -4,13 +4,12 @@
 #include "core/dialect/dialect.h"
 #include "core/dialect/needed_version.h"
 #include "core/hardware/catalogue.h"
-#include "core/jobs/feature_means.h"
-#include "core/jobs/measure_machine.h"
+#include "core/machines/measure_machine.h"
 #include "core/mixed/lowered_nodes.h"
 #include "core/policy/policy_options.h"
+#include "core/walks/feature_means.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace halftone::session {
 namespace {
@@ -34,8 +33,8 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
 {
     const auto products = quantize::int8Products(request.model.graph, derived.converted->model.graph);
     HALFTONE_TRY(const auto means,
-                 jobs::featureMeans(request.model, request.modelPath, products, ranges,
-                                    quantize::QuantizedCodes::Auto, *request.correction, progress));
+                 walks::featureMeans(request.model, request.modelPath, products, ranges,
+                                     quantize::QuantizedCodes::Auto, *request.correction, progress));
     HALFTONE_TRY(quantize::CorrectedBiases biases, quantize::correctBiases(request.model, products, means));
     HALFTONE_TRY(derived.converted,
                  convert(biases.model, request, std::move(decided), ranges, derived.converted.get(),
@@ -95,7 +94,7 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
         return policy::notExported(*given.policy.analysedFormat);
     // What a measurement takes is far more than the rest.
     const double begun = isQuickChip(given.policy.hardware) ? 0 : 0.9;
-    HALFTONE_CHECK(jobs::ensureMeasured(given.policy.hardware, partOf(progress, 0, begun)));
+    HALFTONE_CHECK(machines::ensureMeasured(given.policy.hardware, partOf(progress, 0, begun)));
     HALFTONE_CHECK(progress.checkStop());
     const Progress finding = partOf(progress, begun, (1 - begun) / 2);
     const Progress converting = partOf(progress, (1 + begun) / 2, (1 - begun) / 2);
@@ -112,7 +111,7 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
     HALFTONE_CHECK(progress.checkStop());
     HALFTONE_TRY(
         const quantize::QuantizedRanges ranges,
-        jobs::rangesFor(request.model, request.modelPath, request.policy, decided, request.ranges, finding));
+        walks::rangesFor(request.model, request.modelPath, request.policy, decided, request.ranges, finding));
     Derived derived;
     derived.rules = decided.rules;
     if (!request.correction) {
@@ -130,22 +129,22 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 bool isQuickChip(std::string_view chip)
 {
     const bool isAtHand = (chip == hardware::kThis && hardware::thisMachine()) || chip == hardware::kThisGpu;
-    return !isAtHand || jobs::isMeasured(chip);
+    return !isAtHand || machines::isMeasured(chip);
 }
 
-Result<profile::ComparedModels> comparedPair(const graph::Model &source,
+Result<compare::ComparedModels> comparedPair(const graph::Model &source,
                                              const mixed::ConvertedModel &converted, const Progress &progress)
 {
-    profile::ComparedModels models = profile::convertedPair(source, converted.model, converted.conversion);
+    compare::ComparedModels models = compare::convertedPair(source, converted.model, converted.conversion);
     const policy::Policy &policy = converted.policy;
     if (policy.analysedFormat)
-        HALFTONE_CHECK(profile::letFloat16Stand(
+        HALFTONE_CHECK(compare::replaceFloat16(
             models, *policy.analysedFormat,
             policy.clamp.value_or(dialect::of(source.graph).clampsParameters()), progress));
     return models;
 }
 
-Result<Derived> deriveCorrected(const Snapshot &snapshot, const jobs::CalibrateOptions &examples,
+Result<Derived> deriveCorrected(const Snapshot &snapshot, const walks::CalibrateOptions &examples,
                                 const Progress &progress)
 {
     DeriveRequest request{snapshot.source->model, snapshot.source->modelPath, *snapshot.policy,

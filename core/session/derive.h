@@ -2,10 +2,10 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/jobs/int8_ranges.h"
+#include "core/compare/layer_compare.h"
 #include "core/mixed/convert_model.h"
-#include "core/profile/layer_compare.h"
 #include "core/session/snapshot.h"
+#include "core/walks/int8_ranges.h"
 
 #include <cstddef>
 #include <memory>
@@ -23,10 +23,10 @@ struct DeriveRequest
     const std::string &modelPath; ///< data files may be in its folder
     const policy::Policy &policy;
     const infer::ShapeMap *shapes = nullptr; ///< of the model; null: unknown
-    jobs::RangeSource ranges = {}; ///< for int8 operators
+    walks::RangeSource ranges = {}; ///< for int8 operators
     bool strict = false; ///< treat warnings as errors
     /// The examples for correcting the biases of int8 layers; absent: no correction.
-    std::optional<jobs::CalibrateOptions> correction = {};
+    std::optional<walks::CalibrateOptions> correction = {};
     const mixed::ConvertedModel *before
         = nullptr; ///< another conversion of the model, whose stored parameters are reused; null: none
     /// The result will not be written, so that a format for analysis (Policy::analysedFormat) is allowed.
@@ -45,17 +45,17 @@ struct Derived
 
 /// Derives the result from a model and a policy: resolves the policy, finds the ranges that int8 operators need, converts the model and,
 /// on request, corrects biases (quantize::correctBiases). Each step runs once.
-/// fails: as mixed::decide(), jobs::rangesFor(), mixed::convertModel() and jobs::featureMeans()
+/// fails: as mixed::decide(), walks::rangesFor(), mixed::convertModel() and walks::featureMeans()
 Result<Derived> derive(const DeriveRequest &request, const Progress &progress = {});
 
 /// The source and its conversion for a comparison, with float16 replaced by the format for analysis, if any. fails: Cancelled
-Result<profile::ComparedModels> comparedPair(const graph::Model &source,
+Result<compare::ComparedModels> comparedPair(const graph::Model &source,
                                              const mixed::ConvertedModel &converted,
                                              const Progress &progress = {});
 
 /// The conversion of a snapshot with corrected biases, and ranges chosen by its policy from its calibration. Needs: policy, calibration
 /// and conversion. fails: as derive()
-Result<Derived> deriveCorrected(const Snapshot &snapshot, const jobs::CalibrateOptions &examples,
+Result<Derived> deriveCorrected(const Snapshot &snapshot, const walks::CalibrateOptions &examples,
                                 const Progress &progress = {});
 
 /// False: the first derive() for the chip looks for a GPU and measures this machine, which takes about two seconds.

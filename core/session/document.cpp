@@ -68,9 +68,9 @@ Snapshot begun(const Document::Request &request, const Snapshot *before)
         = before && before->source == request.source ? before->units : std::make_shared<UnitFinder>();
     snapshot.policy = request.policy;
     snapshot.calibration = request.calibration;
-    if (request.calibration && jobs::asksForInt8(*request.policy)) {
+    if (request.calibration && walks::asksForInt8(*request.policy)) {
         const bool isKnown = before && before->ranges && before->ranges->calibration() == request.calibration;
-        snapshot.ranges = isKnown ? before->ranges : std::make_shared<jobs::RangeCache>(request.calibration);
+        snapshot.ranges = isKnown ? before->ranges : std::make_shared<walks::RangeCache>(request.calibration);
     } else if (before) {
         snapshot.ranges = before->ranges;
     }
@@ -198,12 +198,12 @@ Document::Request Document::request() const
             m_sourceTypes, m_states[m_current].policy, m_calibration};
 }
 
-bool Document::setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration)
+bool Document::setCalibration(std::shared_ptr<const walks::CalibrateOutcome> calibration)
 {
     if (m_calibration == calibration)
         return false;
     m_calibration = std::move(calibration);
-    if (!jobs::asksForInt8(policy()))
+    if (!walks::asksForInt8(policy()))
         return false;
     m_revision = m_nextRevision++;
     return true;

@@ -44,7 +44,7 @@ public:
 
     /// The statistics that ranges of int8 operators come from; null: none. true: the policy has such operators, so that a new
     /// revision begins.
-    bool setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration);
+    bool setCalibration(std::shared_ptr<const walks::CalibrateOutcome> calibration);
 
     History history() const;
     /// Needs: a history with an entry and a current one among them.
@@ -58,7 +58,7 @@ public:
         std::shared_ptr<const infer::ShapeMap> shapes;
         std::shared_ptr<const infer::TypeMap> sourceTypes;
         std::shared_ptr<const policy::Policy> policy;
-        std::shared_ptr<const jobs::CalibrateOutcome> calibration; ///< null: ranges are found at run time
+        std::shared_ptr<const walks::CalibrateOutcome> calibration; ///< null: ranges are found at run time
         bool isRough = false; ///< ranges only have to be there
     };
     Request request() const;
@@ -94,7 +94,7 @@ private:
     std::shared_ptr<const infer::ShapeMap> m_shapes;
     std::shared_ptr<const infer::TypeMap> m_sourceTypes;
     std::vector<std::string> m_notes;
-    std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
+    std::shared_ptr<const walks::CalibrateOutcome> m_calibration;
     std::vector<State> m_states;
     std::size_t m_current = 0;
     std::uint64_t m_revision = 1;

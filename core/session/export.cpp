@@ -86,7 +86,7 @@ std::string reportPage(const Snapshot &snapshot, const Figures &figures, const s
         content.expected = figures.comparison->expected;
         content.arithmetic = backends::meaningOf(figures.comparison->arithmetic);
         if (const auto &task = figures.comparison->task) {
-            if (const auto words = jobs::wordsOf(*task))
+            if (const auto words = tasks::wordsOf(*task))
                 content.score = std::pair(words->name, words->values());
         }
     }

@@ -25,7 +25,7 @@ struct ExportOptions
     /// The model to write in place of the snapshot's, as deriveCorrected() made it; null: the snapshot's own.
     std::shared_ptr<const mixed::ConvertedModel> corrected = nullptr;
     /// The comparison of `corrected`, for the report; null: none. That of the snapshot is not of it.
-    std::shared_ptr<const jobs::CompareOutcome> correctedComparison = nullptr;
+    std::shared_ptr<const walks::CompareOutcome> correctedComparison = nullptr;
     std::string made = {}; ///< for the report, as madeLine() says it
     std::shared_ptr<const report::FrontFigures> front = nullptr; ///< for the report; null: no search was made
 };

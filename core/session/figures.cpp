@@ -4,15 +4,14 @@
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/infer/known_shapes.h"
-#include "core/jobs/chip_at_hand.h"
-#include "core/profile/latency.h"
-#include "core/profile/model_inputs.h"
-#include "core/profile/plan_maker.h"
-#include "core/profile/typed_model.h"
+#include "core/latency/latency.h"
+#include "core/latency/model_inputs.h"
+#include "core/latency/plan_maker.h"
+#include "core/latency/typed_model.h"
+#include "core/machines/local_chips.h"
 #include "core/report/roofline.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -38,40 +37,40 @@ Result<infer::KnownShapes> completeShapes(const Snapshot &snapshot)
 struct MeasuredInputs
 {
     infer::KnownShapes known; ///< of variables
-    profile::GivenInputs first; ///< an example
+    latency::GivenInputs first; ///< an example
 };
 
-Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model, const MeasuredInputs &inputs,
+Result<Plan> planOf(const latency::PlanMaker &maker, const graph::Model &model, const MeasuredInputs &inputs,
                     const policy::Policy &policy, const std::function<void()> &beforeTiming = {},
                     kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
     HALFTONE_TRY(const infer::TypedModel typed,
-                 profile::typedModel(model, inputs.known, policy, {}, inputs.first));
+                 latency::typedModel(model, inputs.known, policy, {}, inputs.first));
     return maker.plan(typed, beforeTiming, layout);
 }
 
 /// Who compares is told why they cannot be read; times need no certain values.
-profile::GivenInputs firstOf(const Snapshot &snapshot, const LatencyOptions &options)
+latency::GivenInputs firstOf(const Snapshot &snapshot, const LatencyOptions &options)
 {
     if (!options.examples)
         return {};
     const auto examples
-        = jobs::openExamples(*options.examples, snapshot.source->model, snapshot.source->modelPath);
+        = walks::openExamples(*options.examples, snapshot.source->model, snapshot.source->modelPath);
     if (!examples.ok())
         return {};
     auto first = examples.value()->batch(0, examples.value()->count() ? 1 : 0);
-    return first.ok() ? std::move(first).value() : profile::GivenInputs();
+    return first.ok() ? std::move(first).value() : latency::GivenInputs();
 }
 
-profile::LatencySettings ofSteps(const LatencyOptions &options)
+latency::LatencySettings ofSteps(const LatencyOptions &options)
 {
-    profile::LatencySettings settings = options.settings;
+    latency::LatencySettings settings = options.settings;
     settings.stepsOnly = true;
     return settings;
 }
 
 /// Int8 operators have names of their own; their steps are told by the names of the source's nodes in them.
-void nameSources(const Snapshot &snapshot, profile::Latency &latency)
+void nameSources(const Snapshot &snapshot, latency::Latency &latency)
 {
     const rewrite::Conversion &conversion = snapshot.converted->conversion;
     std::unordered_map<std::string_view, std::vector<std::string>> members;
@@ -85,7 +84,7 @@ void nameSources(const Snapshot &snapshot, profile::Latency &latency)
             node = conversion.graph.inputs(node)[0].node;
         members[conversion.graph.node(node).name].push_back(snapshot.graph().node(id).name);
     }
-    for (profile::LayerLatency &layer : latency.layers) {
+    for (latency::LayerLatency &layer : latency.layers) {
         std::vector<std::string> names;
         for (std::string &name : layer.step.nodes) {
             if (const auto found = members.find(name); found != members.end())
@@ -97,11 +96,11 @@ void nameSources(const Snapshot &snapshot, profile::Latency &latency)
     }
 }
 
-void gatherLatency(const profile::Latency &latency, const graph::NodesByName &ids,
+void gatherLatency(const latency::Latency &latency, const graph::NodesByName &ids,
                    std::vector<NodeFigures> &nodes, std::optional<NodeLatency> NodeFigures::*member)
 {
     for (std::size_t step = 0; step < latency.layers.size(); ++step) {
-        const profile::LayerLatency &layer = latency.layers[step];
+        const latency::LayerLatency &layer = latency.layers[step];
         if (layer.step.kind != kernels::StepKind::Compute)
             continue;
         for (const std::string &name : layer.step.nodes) {
@@ -120,8 +119,8 @@ struct LatencyMeter::Kept
     std::shared_ptr<const infer::ShapeMap> shapes; ///< that `wide` was made for
     std::string backend;
     unsigned threads = 0;
-    std::optional<jobs::ExampleOptions> examples;
-    std::optional<profile::PlanMaker> maker;
+    std::optional<walks::ExampleOptions> examples;
+    std::optional<latency::PlanMaker> maker;
     MeasuredInputs inputs;
     Plan wide;
 
@@ -153,15 +152,15 @@ struct LatencyMeter::Kept
         LatencyFigures figures;
         figures.native = isNative(snapshot.policy->target);
         HALFTONE_TRY(figures.fp32,
-                     profile::measureLatency(*wide, options.settings, partOf(progress, 0.1, 0.45)));
-        const auto chip = jobs::chipOf(maker->backend());
+                     latency::measureLatency(*wide, options.settings, partOf(progress, 0.1, 0.45)));
+        const auto chip = machines::chipOf(maker->backend());
         if (chip)
             report::addLimits(figures.fp32, *chip);
         if (!figures.native)
             return figures;
         HALFTONE_TRY(plan, mixedPlan(snapshot, options.keepsPlan));
         HALFTONE_TRY(figures.mixed,
-                     profile::measureLatency(*plan, options.settings, partOf(progress, 0.55, 0.45)));
+                     latency::measureLatency(*plan, options.settings, partOf(progress, 0.55, 0.45)));
         if (chip)
             report::addLimits(figures.mixed, *chip);
         nameSources(snapshot, figures.mixed);
@@ -190,7 +189,7 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
     HALFTONE_TRY(infer::KnownShapes known, completeShapes(snapshot));
     if (!m_kept->isFor(snapshot, options)) {
         m_kept = std::make_unique<Kept>();
-        HALFTONE_TRY(m_kept->maker, profile::PlanMaker::create(options.backend, options.threads));
+        HALFTONE_TRY(m_kept->maker, latency::PlanMaker::create(options.backend, options.threads));
         m_kept->shapes = snapshot.shapes;
         m_kept->inputs.known = std::move(known);
         m_kept->backend = options.backend;
@@ -226,7 +225,7 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
     if (figures.native) {
         HALFTONE_TRY(
             figures.versus,
-            profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, partOf(progress, 0.7, 0.3)));
+            latency::measureVersus(*mixed, *m_kept->wide, options.settings, 1, partOf(progress, 0.7, 0.3)));
     }
     return figures;
 }
@@ -239,33 +238,33 @@ Result<LatencyFigures> LatencyMeter::layers(const Snapshot &snapshot, const Late
     return m_kept->layers(snapshot, options, mixed, progress);
 }
 
-Result<profile::Latency> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot, const LatencyOptions &options,
+Result<latency::Latency> LatencyMeter::wideInLayoutOf(const Snapshot &snapshot, const LatencyOptions &options,
                                                       const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     if (mixed->layout() == m_kept->wide->layout())
-        return profile::measureLatency(*m_kept->wide, ofSteps(options), progress);
+        return latency::measureLatency(*m_kept->wide, ofSteps(options), progress);
     HALFTONE_TRY(const Plan wide,
                  planOf(*m_kept->maker, snapshot.source->model, m_kept->inputs, policy::Policy(), {},
                         mixed->layout()));
-    return profile::measureLatency(*wide, ofSteps(options), progress);
+    return latency::measureLatency(*wide, ofSteps(options), progress);
 }
 
-Result<profile::Versus> LatencyMeter::versus(const Snapshot &snapshot, const LatencyOptions &options,
+Result<latency::Versus> LatencyMeter::versus(const Snapshot &snapshot, const LatencyOptions &options,
                                              const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
-    return profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, progress);
+    return latency::measureVersus(*mixed, *m_kept->wide, options.settings, 1, progress);
 }
 
-Result<profile::Latency> LatencyMeter::steps(const Snapshot &snapshot, const LatencyOptions &options,
+Result<latency::Latency> LatencyMeter::steps(const Snapshot &snapshot, const LatencyOptions &options,
                                              const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
-    HALFTONE_TRY(profile::Latency latency, profile::measureLatency(*mixed, ofSteps(options), progress));
+    HALFTONE_TRY(latency::Latency latency, latency::measureLatency(*mixed, ofSteps(options), progress));
     nameSources(snapshot, latency);
     return latency;
 }
@@ -283,7 +282,7 @@ void gatherByNode(Figures &figures, const graph::Graph &source)
     if (figures.comparison) {
         // Until isolated effects of this revision are there, those of an earlier one stay, marked as such.
         const bool isolated = figures.isolatedRevision == figures.comparisonRevision;
-        for (const profile::LayerErrors &layer : figures.comparison->comparison.layers) {
+        for (const compare::LayerErrors &layer : figures.comparison->comparison.layers) {
             if (layer.output != 0 || layer.node >= figures.nodes.size())
                 continue;
             figures.nodes[layer.node].cumulative = layer.cumulative;
@@ -294,7 +293,7 @@ void gatherByNode(Figures &figures, const graph::Graph &source)
     for (NodeFigures &node : figures.nodes)
         node.betweenBackends.reset();
     if (figures.backends) {
-        for (const profile::LayerErrors &layer : figures.backends->outcome.comparison.layers) {
+        for (const compare::LayerErrors &layer : figures.backends->outcome.comparison.layers) {
             if (layer.output == 0 && layer.node < figures.nodes.size())
                 figures.nodes[layer.node].betweenBackends = layer.cumulative;
         }

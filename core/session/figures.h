@@ -3,8 +3,8 @@
 #include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/jobs/examples.h"
 #include "core/session/snapshot.h"
+#include "core/walks/examples.h"
 
 #include <functional>
 #include <memory>
@@ -17,9 +17,9 @@ struct LatencyOptions
 {
     std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
-    profile::LatencySettings settings;
+    latency::LatencySettings settings;
     bool keepsPlan = false; ///< of the converted model too, for another measurement of it
-    std::optional<jobs::ExampleOptions>
+    std::optional<walks::ExampleOptions>
         examples{}; ///< the first is what models are timed with; nothing: what is guessed
 };
 
@@ -47,14 +47,14 @@ public:
     Result<LatencyFigures> layers(const Snapshot &snapshot, const LatencyOptions &options,
                                   const Progress &progress = {});
     /// The source's steps alone, in the layout that the converted model's plan has: not always its own plan's. Needs and fails: as versus()
-    Result<profile::Latency> wideInLayoutOf(const Snapshot &snapshot, const LatencyOptions &options,
+    Result<latency::Latency> wideInLayoutOf(const Snapshot &snapshot, const LatencyOptions &options,
                                             const Progress &progress = {});
     /// Of the same only how the converted model stands to the source, which takes a third of the time. Needs: a target type that is not
     /// emulated. fails: as measure()
-    Result<profile::Versus> versus(const Snapshot &snapshot, const LatencyOptions &options,
+    Result<latency::Versus> versus(const Snapshot &snapshot, const LatencyOptions &options,
                                    const Progress &progress = {});
     /// Of the same only the converted model's steps. Needs and fails: as versus()
-    Result<profile::Latency> steps(const Snapshot &snapshot, const LatencyOptions &options,
+    Result<latency::Latency> steps(const Snapshot &snapshot, const LatencyOptions &options,
                                    const Progress &progress = {});
 
     /// The next measurement plans both models anew. Where a plan's memory lies decides some part of its time, which only

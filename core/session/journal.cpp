@@ -104,22 +104,22 @@ Result<void> takeView(const Json &json, std::map<std::string, std::string> &view
     return {};
 }
 
-Result<void> takeData(const Json &json, std::optional<jobs::ExampleOptions> &data, const std::string &where)
+Result<void> takeData(const Json &json, std::optional<walks::ExampleOptions> &data, const std::string &where)
 {
     const auto isText = [&json](const char *key) { return json.contains(key) && json[key].is_string(); };
     if (!json.is_object() || !isText("inputs") || !isText("preprocess") || !isText("labels")
         || !json.contains("examples") || !json["examples"].is_number_unsigned())
         return badInput(where + ".data", "no data", "inputs, preprocess, labels and examples");
     const std::string metric = isText("metric") ? json["metric"].get<std::string>() : std::string();
-    if (!metric.empty() && !jobs::metricNamed(metric))
+    if (!metric.empty() && !tasks::metricNamed(metric))
         return badInput(where + ".data.metric", metric.substr(0, 40), "the name of a metric");
-    jobs::ExampleOptions taken;
+    walks::ExampleOptions taken;
     HALFTONE_TRY(taken.inputs, readPath(json, "inputs"));
     HALFTONE_TRY(taken.preprocess, readPath(json, "preprocess"));
     HALFTONE_TRY(taken.labels, readPath(json, "labels"));
     HALFTONE_TRY(taken.targets, readPath(json, "targets"));
     taken.examples = json["examples"].get<std::size_t>();
-    taken.metric = jobs::metricNamed(metric);
+    taken.metric = tasks::metricNamed(metric);
     data = std::move(taken);
     return {};
 }
@@ -221,7 +221,7 @@ Result<void> Journal::viewChanged(const std::map<std::string, std::string> &view
     return append(lineOf({{"view", view}}));
 }
 
-Result<void> Journal::dataAttached(const jobs::ExampleOptions &data)
+Result<void> Journal::dataAttached(const walks::ExampleOptions &data)
 {
     const auto absolute = [](const std::string &path) {
         return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
@@ -232,7 +232,7 @@ Result<void> Journal::dataAttached(const jobs::ExampleOptions &data)
     putPath(json, "labels", absolute(data.labels));
     json["examples"] = data.examples;
     putPath(json, "targets", absolute(data.targets));
-    json["metric"] = data.metric ? jobs::nameOf(*data.metric) : std::string_view();
+    json["metric"] = data.metric ? tasks::nameOf(*data.metric) : std::string_view();
     return append(lineOf({{"data", std::move(json)}}));
 }
 

@@ -39,7 +39,7 @@ public:
     Result<void> undone();
     Result<void> redone();
     Result<void> viewChanged(const std::map<std::string, std::string> &view);
-    Result<void> dataAttached(const jobs::ExampleOptions &data);
+    Result<void> dataAttached(const walks::ExampleOptions &data);
 
     /// The head with the history, the data and the view as the journal's steps leave them. fails: BadInput where the first line is
     /// torn or none that this version understands.

@@ -3,15 +3,14 @@
 #include "core/backends/backends.h"
 #include "core/base/guarded.h"
 #include "core/base/share_work.h"
-#include "core/jobs/batches.h"
-#include "core/jobs/compare_parts.h"
-#include "core/jobs/fixed_batch.h"
-#include "core/jobs/independent_examples.h"
-#include "core/jobs/task_count.h"
-#include "core/profile/kept_compare.h"
-#include "core/profile/kept_outputs.h"
+#include "core/compare/kept_compare.h"
 #include "core/session/derive.h"
 #include "core/session/result_basis.h"
+#include "core/tasks/task_count.h"
+#include "core/walks/batches.h"
+#include "core/walks/compare_parts.h"
+#include "core/walks/fixed_batch.h"
+#include "core/walks/independent_examples.h"
 
 #include <algorithm>
 #include <atomic>
@@ -21,8 +20,8 @@ namespace halftone::session {
 namespace {
 
 /// All examples in batches; nothing when they go beyond the memory limit.
-Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleSource &source,
-                                                            const jobs::Batches &batches, std::size_t limit,
+Result<std::optional<std::vector<interpret::Feed>>> readAll(const walks::ExampleSource &source,
+                                                            const walks::Batches &batches, std::size_t limit,
                                                             unsigned threads, const Progress &progress)
 {
     std::vector<Result<interpret::Feed>> read(batches.count, Result<interpret::Feed>(interpret::Feed()));
@@ -48,7 +47,7 @@ Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleS
 constexpr unsigned kMostSideBySide = 8;
 
 /// But for what is right, which nothing that is kept depends on.
-bool isSameData(const jobs::CompareOptions &a, const jobs::CompareOptions &b)
+bool isSameData(const walks::CompareOptions &a, const walks::CompareOptions &b)
 {
     return a.examples.hasInputsOf(b.examples) && a.backend == b.backend && a.threads == b.threads
         && a.batch == b.batch && a.eachAlone == b.eachAlone
@@ -61,24 +60,24 @@ bool isSameData(const jobs::CompareOptions &a, const jobs::CompareOptions &b)
 struct LiveComparison::Kept
 {
     std::shared_ptr<const io::LoadedModel> source;
-    jobs::CompareOptions options;
+    walks::CompareOptions options;
     std::string basis; ///< the data as they were when they were read
-    std::unique_ptr<jobs::ExampleSource> examples;
-    std::shared_ptr<const jobs::Task> task;
-    jobs::Batches batches;
-    std::optional<profile::KeptCompare> compare; ///< nothing: the examples alone are too large
-    std::optional<profile::KeptOutputs> outputs; ///< in its place, where only these are asked for
+    std::unique_ptr<walks::ExampleSource> examples;
+    std::shared_ptr<const tasks::Task> task;
+    walks::Batches batches;
+    std::optional<compare::KeptCompare> compare; ///< nothing: the examples alone are too large
+    std::optional<compare::KeptOutputs> outputs; ///< in its place, where only these are asked for
 
-    static Result<std::unique_ptr<Kept>> create(const Snapshot &snapshot, const jobs::CompareOptions &options,
-                                                const Progress &progress)
+    static Result<std::unique_ptr<Kept>>
+    create(const Snapshot &snapshot, const walks::CompareOptions &options, const Progress &progress)
     {
         auto kept = std::make_unique<Kept>();
         kept->source = snapshot.source;
         kept->options = options;
         HALFTONE_TRY(
             kept->examples,
-            jobs::openExamples(options.examples, snapshot.source->model, snapshot.source->modelPath));
-        HALFTONE_TRY(kept->task, jobs::Task::of(options.examples, *kept->examples, snapshot.graph()));
+            walks::openExamples(options.examples, snapshot.source->model, snapshot.source->modelPath));
+        HALFTONE_TRY(kept->task, walks::taskOf(options.examples, *kept->examples, snapshot.graph()));
         const unsigned threads = threadsFor(options.threads);
         HALFTONE_CHECK(kept->chooseBatches());
         if (kept->batches.hasFilling()) // of which not all rows count
@@ -97,7 +96,7 @@ struct LiveComparison::Kept
             return kept;
         }
         HALFTONE_TRY(kept->compare,
-                     profile::KeptCompare::create(snapshot.source->model, std::move(*feeds), backends,
+                     compare::KeptCompare::create(snapshot.source->model, std::move(*feeds), backends,
                                                   threads,
                                                   areApart ? std::min(threads, kMostSideBySide) : 1));
         return kept;
@@ -107,35 +106,35 @@ struct LiveComparison::Kept
     Result<void> chooseBatches()
     {
         if (options.eachAlone) {
-            HALFTONE_TRY(
-                batches,
-                jobs::batchesApart(source->model, *examples, options.backend, options.batch, options.part));
+            HALFTONE_TRY(batches,
+                         walks::separateBatches(source->model, *examples, options.backend, options.batch,
+                                                options.shard));
         }
         if (!options.eachAlone || batches.size == 0) {
-            HALFTONE_TRY(batches, jobs::batchesOf(source->model, *examples, options.backend, options.batch));
+            HALFTONE_TRY(batches, walks::batchesOf(source->model, *examples, options.backend, options.batch));
         }
         return {};
     }
 
-    Result<void> judgeBy(const jobs::ExampleOptions &data)
+    Result<void> judgeBy(const walks::ExampleOptions &data)
     {
         if (data == options.examples)
             return {};
-        HALFTONE_TRY(task, jobs::Task::of(data, *examples, source->model.graph));
+        HALFTONE_TRY(task, walks::taskOf(data, *examples, source->model.graph));
         options.examples = data;
         return {};
     }
 
-    Result<jobs::CompareOutcome> outcomeOf(profile::KeptCompare::Answer answer) const
+    Result<walks::CompareOutcome> outcomeOf(compare::KeptCompare::Answer answer) const
     {
-        jobs::CompareOutcome outcome;
+        walks::CompareOutcome outcome;
         outcome.comparison = std::move(answer.comparison);
         outcome.examples = std::min(batches.examples, batches.first(answer.batches));
         outcome.expected = batches.examples;
         outcome.batch = batches.size;
-        jobs::AccuracyCount reference(examples->labels());
-        jobs::AccuracyCount other(examples->labels());
-        jobs::TaskCount judged(task);
+        tasks::AccuracyCount reference(examples->labels());
+        tasks::AccuracyCount other(examples->labels());
+        tasks::TaskCount judged(task);
         for (std::size_t k = 0; k < answer.heads.size(); ++k) {
             if (answer.heads[k].reference.empty())
                 continue;
@@ -144,7 +143,7 @@ struct LiveComparison::Kept
             for (const auto &[count, heads] : {std::pair(&reference, &answer.heads[k].reference),
                                                std::pair(&other, &answer.heads[k].other)}) {
                 if (auto added = count->add((*heads)[0], batches.first(k)); !added.ok())
-                    return inFile(std::move(added).error(), jobs::labelsFile(options.examples));
+                    return inFile(std::move(added).error(), walks::labelsFile(options.examples));
             }
         }
         outcome.reference = reference.result();
@@ -157,7 +156,7 @@ struct LiveComparison::Kept
 LiveComparison::LiveComparison() = default;
 LiveComparison::~LiveComparison() = default;
 
-Result<void> LiveComparison::prepare(const Snapshot &snapshot, const jobs::CompareOptions &options,
+Result<void> LiveComparison::prepare(const Snapshot &snapshot, const walks::CompareOptions &options,
                                      const Progress &progress)
 {
     std::string basis = comparisonBasis(options, snapshot.source->modelPath);
@@ -170,39 +169,40 @@ Result<void> LiveComparison::prepare(const Snapshot &snapshot, const jobs::Compa
     return m_kept->judgeBy(options.examples);
 }
 
-Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
-                                                     const jobs::CompareOptions &options,
-                                                     const Progress &progress,
-                                                     const jobs::InterimOutcome &interim)
+Result<walks::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
+                                                      const walks::CompareOptions &options,
+                                                      const Progress &progress,
+                                                      const walks::InterimOutcome &interim)
 {
     return compared(snapshot, options, {}, progress, interim);
 }
 
-Result<jobs::CompareOutcome> LiveComparison::sample(const Snapshot &snapshot,
-                                                    const jobs::CompareOptions &options,
-                                                    const profile::Sample &sample, const Progress &progress)
+Result<walks::CompareOutcome> LiveComparison::sample(const Snapshot &snapshot,
+                                                     const walks::CompareOptions &options,
+                                                     const compare::Sample &sample, const Progress &progress)
 {
     return compared(snapshot, options, sample, progress, {});
 }
 
-Result<jobs::CompareOutcome> LiveComparison::compared(const Snapshot &snapshot,
-                                                      const jobs::CompareOptions &options,
-                                                      const profile::Sample &sample, const Progress &progress,
-                                                      const jobs::InterimOutcome &interim)
+Result<walks::CompareOutcome> LiveComparison::compared(const Snapshot &snapshot,
+                                                       const walks::CompareOptions &options,
+                                                       const compare::Sample &sample,
+                                                       const Progress &progress,
+                                                       const walks::InterimOutcome &interim)
 {
     const auto start = std::chrono::steady_clock::now();
     HALFTONE_CHECK(prepare(snapshot, options, progress));
-    HALFTONE_TRY(profile::ComparedModels models,
+    HALFTONE_TRY(compare::ComparedModels models,
                  comparedPair(snapshot.source->model, *snapshot.converted, progress));
-    const auto outcomeOf = [&](profile::KeptCompare::Answer answer) -> Result<jobs::CompareOutcome> {
-        HALFTONE_TRY(jobs::CompareOutcome outcome, m_kept->outcomeOf(std::move(answer)));
-        jobs::recordModels(outcome, models);
+    const auto outcomeOf = [&](compare::KeptCompare::Answer answer) -> Result<walks::CompareOutcome> {
+        HALFTONE_TRY(walks::CompareOutcome outcome, m_kept->outcomeOf(std::move(answer)));
+        walks::recordModels(outcome, models);
         outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         return outcome;
     };
-    profile::KeptCompare::Interim tell;
+    compare::KeptCompare::Interim tell;
     if (interim) {
-        tell = [&](profile::KeptCompare::Answer answer) {
+        tell = [&](compare::KeptCompare::Answer answer) {
             auto outcome = outcomeOf(std::move(answer));
             if (!outcome.ok())
                 return; // the last one says why
@@ -210,7 +210,7 @@ Result<jobs::CompareOutcome> LiveComparison::compared(const Snapshot &snapshot,
             interim(std::move(outcome).value());
         };
     }
-    std::optional<profile::KeptCompare::Answer> answer;
+    std::optional<compare::KeptCompare::Answer> answer;
     // What is kept of nodes is known by the types that a file says.
     if (m_kept->outputs && models.float16As == tensor::DType::F16) {
         HALFTONE_TRY(answer,
@@ -220,9 +220,10 @@ Result<jobs::CompareOutcome> LiveComparison::compared(const Snapshot &snapshot,
         HALFTONE_TRY(answer, m_kept->compare->compare(models, options.settings, progress, tell));
     }
     if (!answer)
-        return jobs::compareModels(std::move(models), snapshot.source->modelPath, options, progress, interim);
+        return walks::compareModels(std::move(models), snapshot.source->modelPath, options, progress,
+                                    interim);
     if (answer->unclean)
-        return jobs::uncleanReference(snapshot.graph(), *answer->unclean);
+        return walks::uncleanReference(snapshot.graph(), *answer->unclean);
     return outcomeOf(std::move(*answer));
 }
 

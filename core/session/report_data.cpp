@@ -14,7 +14,7 @@ namespace {
 struct Opened
 {
     std::unique_ptr<Document> document;
-    std::optional<jobs::ExampleOptions> data;
+    std::optional<walks::ExampleOptions> data;
 };
 
 Result<Opened> openPath(const ReportRequest &request)
@@ -51,10 +51,10 @@ Result<void> takePolicy(const ReportRequest &request, Document &document)
     return document.apply(policy::ReplacePolicy{std::move(policy), "report"});
 }
 
-Result<void> takeShapes(const jobs::ExampleOptions &data, Document &document)
+Result<void> takeShapes(const walks::ExampleOptions &data, Document &document)
 {
     const io::LoadedModel &source = document.session().source();
-    HALFTONE_TRY(const auto shapes, jobs::shapesOfOne(data, source.model, source.modelPath));
+    HALFTONE_TRY(const auto shapes, walks::shapesOfOne(data, source.model, source.modelPath));
     for (const auto &[name, shape] : shapes)
         HALFTONE_CHECK(document.setInputShape(name, shape));
     return {};
@@ -71,7 +71,7 @@ Result<std::optional<report::FrontFigures>> frontOf(const ReportRequest &request
     return std::optional(std::move(front).value());
 }
 
-void addIfNamed(std::vector<jobs::FieldFile> &files, Field field, const std::string &path)
+void addIfNamed(std::vector<walks::FieldFile> &files, Field field, const std::string &path)
 {
     if (!path.empty())
         files.push_back({field, path});
@@ -79,12 +79,12 @@ void addIfNamed(std::vector<jobs::FieldFile> &files, Field field, const std::str
 
 } // namespace
 
-Result<std::vector<jobs::FieldFile>> reportFiles(const ReportRequest &request)
+Result<std::vector<walks::FieldFile>> reportFiles(const ReportRequest &request)
 {
-    std::vector<jobs::FieldFile> files;
+    std::vector<walks::FieldFile> files;
     std::string symbol = request.path;
     std::string params = request.params;
-    std::optional<jobs::ExampleOptions> data = request.data;
+    std::optional<walks::ExampleOptions> data = request.data;
     if (request.path.ends_with(".halftone")) {
         HALFTONE_TRY(const SessionFile file, readSession(request.path));
         files.push_back({Field::Model, request.path});
@@ -99,7 +99,7 @@ Result<std::vector<jobs::FieldFile>> reportFiles(const ReportRequest &request)
     if (!request.front.empty())
         files.push_back({Field::None, request.front, "front"});
     if (data) {
-        const std::vector<jobs::FieldFile> examples = jobs::exampleFiles(*data, symbol);
+        const std::vector<walks::FieldFile> examples = walks::exampleFiles(*data, symbol);
         files.insert(files.end(), examples.begin(), examples.end());
     }
     return files;
@@ -120,14 +120,14 @@ Result<std::string> makeReport(const ReportRequest &request, const Progress &pro
         return *snapshot->error;
     Figures figures;
     if (opened.data) {
-        jobs::CompareOptions options;
+        walks::CompareOptions options;
         options.examples = *opened.data;
         options.threads = request.threads;
         options.arithmetic = request.arithmetic;
         options.settings.isolated = true;
-        HALFTONE_TRY(jobs::CompareOutcome outcome,
+        HALFTONE_TRY(walks::CompareOutcome outcome,
                      opened.document->session().compare(*snapshot->converted, options, progress));
-        figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome));
+        figures.comparison = std::make_shared<const walks::CompareOutcome>(std::move(outcome));
         figures.comparisonRevision = figures.isolatedRevision = snapshot->revision;
     }
     if (request.latency) {

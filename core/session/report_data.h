@@ -3,7 +3,7 @@
 #include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/jobs/examples.h"
+#include "core/walks/examples.h"
 
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ struct ReportRequest
     std::string policyPath; ///< in place of the session's; empty: that, or the built-in lists
     std::string target; ///< "float16" or "bfloat16"; empty: as the policy says
     std::string hardware; ///< a built-in chip, "this" or a file; empty: as the policy says
-    std::optional<jobs::ExampleOptions> data; ///< in place of the session's
+    std::optional<walks::ExampleOptions> data; ///< in place of the session's
     unsigned threads = 0; ///< 0: as many as the machine has
     std::string front; ///< what `tune --out` wrote; empty: none
     bool latency = false; ///< measure too
@@ -28,7 +28,7 @@ struct ReportRequest
 
 /// The files that makeReport() reads; of a session also those that it refers to.
 /// fails: for a session that cannot be read
-Result<std::vector<jobs::FieldFile>> reportFiles(const ReportRequest &request);
+Result<std::vector<walks::FieldFile>> reportFiles(const ReportRequest &request);
 
 /// Opens, converts, compares (where there are data), measures (if wanted) and gives reportPage().
 /// fails: what those refuse; Cancelled

@@ -66,9 +66,9 @@ std::string deviceOf(std::string_view backend)
 
 } // namespace
 
-std::string comparisonBasis(const jobs::CompareOptions &options, const std::string &modelPath)
+std::string comparisonBasis(const walks::CompareOptions &options, const std::string &modelPath)
 {
-    const jobs::ExampleOptions &data = options.examples;
+    const walks::ExampleOptions &data = options.examples;
     std::vector<std::string> lines = tracesOf(data.inputs);
     lines.push_back(traceOf(data.preprocess.empty() ? io::preprocessBeside(modelPath) : data.preprocess));
     if (!data.labels.empty())
@@ -76,7 +76,7 @@ std::string comparisonBasis(const jobs::CompareOptions &options, const std::stri
     if (!data.targets.empty())
         std::ranges::copy(tracesOf(data.targets), std::back_inserter(lines));
     if (data.metric)
-        lines.emplace_back(jobs::nameOf(*data.metric));
+        lines.emplace_back(tasks::nameOf(*data.metric));
     return std::string(kBasisVersion) + "; data " + hashOf(lines) + "; examples "
         + std::to_string(data.examples) + "; " + deviceOf(options.backend) + "; threads "
         + std::to_string(options.threads);

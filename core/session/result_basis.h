@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/jobs/compare.h"
 #include "core/session/figures.h"
+#include "core/walks/compare.h"
 
 #include <string>
 
@@ -12,7 +12,7 @@ namespace halftone::session {
 /// there is told as such; nothing fails.
 
 /// Of compareModels() and LiveComparison: data, labels, preprocessing, how many examples; backend, device, threads.
-std::string comparisonBasis(const jobs::CompareOptions &options, const std::string &modelPath);
+std::string comparisonBasis(const walks::CompareOptions &options, const std::string &modelPath);
 /// Of LatencyMeter: device, threads, runs.
 std::string latencyBasis(const LatencyOptions &options);
 

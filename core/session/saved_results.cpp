@@ -13,18 +13,18 @@ namespace {
 using Json = OrderedJson;
 using tensor::ErrorFigures;
 
-Json jsonOf(const std::optional<jobs::Accuracy> &accuracy)
+Json jsonOf(const std::optional<tasks::Accuracy> &accuracy)
 {
     if (!accuracy)
         return {};
     return {{"top1", accuracy->top1}, {"top5", accuracy->top5}, {"examples", accuracy->examples}};
 }
 
-Json jsonOf(const std::optional<jobs::TaskScore> &task)
+Json jsonOf(const std::optional<tasks::TaskScore> &task)
 {
     if (!task)
         return {};
-    return {{"metric", jobs::nameOf(task->metric)},
+    return {{"metric", tasks::nameOf(task->metric)},
             {"guessed", task->isGuessed},
             {"reference", report::numberOrNull(task->reference)},
             {"other", report::numberOrNull(task->other)},
@@ -33,10 +33,10 @@ Json jsonOf(const std::optional<jobs::TaskScore> &task)
             {"peak", report::numberOrNull(task->peak)}};
 }
 
-Json jsonOf(const jobs::CompareOutcome &outcome, bool hasIsolated)
+Json jsonOf(const walks::CompareOutcome &outcome, bool hasIsolated)
 {
     Json layers = Json::array();
-    for (const profile::LayerErrors &layer : outcome.comparison.layers) {
+    for (const compare::LayerErrors &layer : outcome.comparison.layers) {
         Json row{{"node", layer.node},
                  {"output", layer.output},
                  {"dtype", tensor::nameOf(layer.dtype)},
@@ -51,7 +51,7 @@ Json jsonOf(const jobs::CompareOutcome &outcome, bool hasIsolated)
     }
     Json outputs = Json::array();
     for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
-        const profile::OutputErrors &output = outcome.comparison.outputs[k];
+        const compare::OutputErrors &output = outcome.comparison.outputs[k];
         Json row{{"name", k < outcome.outputs.size() ? outcome.outputs[k] : std::string()},
                  {"figures", report::figuresObject(output.figures)},
                  {"shapes_differ", output.shapesDiffer}};
@@ -86,13 +86,13 @@ public:
     {
     }
 
-    std::shared_ptr<const jobs::CompareOutcome> comparison(const Json &json)
+    std::shared_ptr<const walks::CompareOutcome> comparison(const Json &json)
     {
-        auto outcome = std::make_shared<jobs::CompareOutcome>();
+        auto outcome = std::make_shared<walks::CompareOutcome>();
         const mixed::ConvertedModel &converted = *m_snapshot.converted;
         outcome->models
-            = profile::convertedPair(m_snapshot.source->model, converted.model, converted.conversion);
-        outcome->unmatched = profile::unmatchedNodes(outcome->models);
+            = compare::convertedPair(m_snapshot.source->model, converted.model, converted.conversion);
+        outcome->unmatched = compare::unmatchedNodes(outcome->models);
         outcome->examples = outcome->expected = whole<std::size_t>(json.at("examples"));
         outcome->batch = whole<std::size_t>(json.at("batch"));
         outcome->seconds = json.at("seconds").get<double>();
@@ -192,12 +192,12 @@ private:
         return figures;
     }
 
-    std::optional<jobs::Accuracy> accuracy(const Json &json)
+    std::optional<tasks::Accuracy> accuracy(const Json &json)
     {
         if (json.is_null())
             return std::nullopt;
-        return jobs::Accuracy{json.at("top1").get<double>(), json.at("top5").get<double>(),
-                              whole<std::size_t>(json.at("examples"))};
+        return tasks::Accuracy{json.at("top1").get<double>(), json.at("top5").get<double>(),
+                               whole<std::size_t>(json.at("examples"))};
     }
 
     std::optional<double> realIfAny(const Json &json)
@@ -205,17 +205,20 @@ private:
         return json.is_null() ? std::nullopt : std::optional(real(json));
     }
 
-    std::optional<jobs::TaskScore> task(const Json &json)
+    std::optional<tasks::TaskScore> task(const Json &json)
     {
         if (json.is_null())
             return std::nullopt;
-        const auto metric = jobs::metricNamed(json.at("metric").get<std::string>());
+        const auto metric = tasks::metricNamed(json.at("metric").get<std::string>());
         if (!metric)
             refuse("results.comparison.task.metric", json.at("metric"), "the name of a metric");
-        return jobs::TaskScore{metric.value_or(jobs::Metric::Top1), json.at("guessed").get<bool>(),
-                               realIfAny(json.at("reference")),     realIfAny(json.at("other")),
-                               realIfAny(json.at("agreement")),     whole<std::size_t>(json.at("examples")),
-                               realIfAny(json.at("peak"))};
+        return tasks::TaskScore{metric.value_or(tasks::Metric::Top1),
+                                json.at("guessed").get<bool>(),
+                                realIfAny(json.at("reference")),
+                                realIfAny(json.at("other")),
+                                realIfAny(json.at("agreement")),
+                                whole<std::size_t>(json.at("examples")),
+                                realIfAny(json.at("peak"))};
     }
 
     tensor::DType dtype(const Json &json)
@@ -225,9 +228,9 @@ private:
         return type ? *type : tensor::DType::Unknown;
     }
 
-    profile::LayerErrors layer(const Json &json)
+    compare::LayerErrors layer(const Json &json)
     {
-        profile::LayerErrors layer;
+        compare::LayerErrors layer;
         layer.node = whole<graph::NodeId>(json.at("node"));
         if (layer.node >= m_snapshot.graph().nodeCount())
             refuse("results.comparison.layers", json.at("node"), "the number of a node");
@@ -243,23 +246,23 @@ private:
         return layer;
     }
 
-    profile::OutputErrors output(const Json &json)
+    compare::OutputErrors output(const Json &json)
     {
-        profile::OutputErrors output;
+        compare::OutputErrors output;
         output.figures = errors(json.at("figures")).value_or(ErrorFigures());
         output.shapesDiffer = json.at("shapes_differ").get<bool>();
         if (json.contains("agreement")) {
             const Json &row = json.at("agreement");
-            output.agreement = profile::Agreement{whole<std::size_t>(row.at("examples")),
+            output.agreement = compare::Agreement{whole<std::size_t>(row.at("examples")),
                                                   row.at("top1").get<double>(), row.at("top5").get<double>(),
                                                   row.at("top1_in_top5").get<double>(), real(row.at("kl"))};
         }
         return output;
     }
 
-    profile::Latency one(const Json &json)
+    latency::Latency one(const Json &json)
     {
-        profile::Latency latency;
+        latency::Latency latency;
         latency.medianMs = json.at("median_ms").get<double>();
         latency.minMs = json.at("min_ms").get<double>();
         latency.p95Ms = json.at("p95_ms").get<double>();
@@ -268,7 +271,7 @@ private:
         latency.peakBytes = whole<std::size_t>(json.at("peak_bytes"));
         latency.wasBusy = json.value("disturbed", false); // not told by older sessions
         for (const Json &row : json.at("layers")) {
-            profile::LayerLatency layer;
+            latency::LayerLatency layer;
             layer.step.nodes = row.at("names").get<std::vector<std::string>>();
             layer.step.op = row.at("op").get<std::string>();
             layer.step.dtype = dtype(row.at("dtype"));
@@ -309,7 +312,7 @@ std::string resultsText(const Snapshot &snapshot, const Figures &figures)
     if (results.contains("comparison") && !figures.comparisonBasis.empty())
         results["comparison"]["basis"] = figures.comparisonBasis;
     if (figures.latency && figures.latencyRevision == snapshot.revision) {
-        const profile::Versus &versus = figures.latency->versus;
+        const latency::Versus &versus = figures.latency->versus;
         results["latency"]
             = {{"fp32", report::latencyObject(figures.latency->fp32)},
                {"mixed", report::latencyObject(figures.latency->mixed)},

@@ -126,7 +126,7 @@ Result<rewrite::Rewritten> Session::rewrite(const graph::Model &model, const rew
     if (const auto &facts = m_source->facts)
         request.replaceable.insert(facts->replaceable.begin(), facts->replaceable.end());
     request.compute
-        = [&progress](const graph::Model &constants) { return jobs::constantHeads(constants, progress); };
+        = [&progress](const graph::Model &constants) { return walks::constantHeads(constants, progress); };
     auto rewritten = pass.run(model, request);
     if (!rewritten.ok())
         return inFile(std::move(rewritten).error(), m_source->modelPath);
@@ -147,7 +147,7 @@ Result<rewrite::Rewritten> Session::restoreParameters(const graph::Model &model,
 namespace {
 
 /// Runtimes refuse a model whose outputs come in other types than it says.
-Result<void> checkOutputTypes(const io::LoadedModel &source, const jobs::RunOutcome &outcome)
+Result<void> checkOutputTypes(const io::LoadedModel &source, const walks::RunOutcome &outcome)
 {
     for (std::size_t k = 0; k < outcome.outputs.size(); ++k) {
         const tensor::DType declared = io::declaredOutputType(source, k);
@@ -161,9 +161,9 @@ Result<void> checkOutputTypes(const io::LoadedModel &source, const jobs::RunOutc
 
 } // namespace
 
-Result<jobs::RunOutcome> Session::run(const jobs::RunSettings &settings, const Progress &progress) const
+Result<walks::RunOutcome> Session::run(const walks::RunSettings &settings, const Progress &progress) const
 {
-    auto outcome = jobs::runModel(m_source->model, m_source->modelPath, settings, progress);
+    auto outcome = walks::runModel(m_source->model, m_source->modelPath, settings, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     if (auto asDeclared = settings.allNodes ? Result<void>() : checkOutputTypes(*m_source, outcome.value());
@@ -180,55 +180,55 @@ Error Session::located(Error error) const
     return error;
 }
 
-Result<jobs::CompareOutcome> Session::compare(const mixed::ConvertedModel &converted,
-                                              const jobs::CompareOptions &options,
-                                              const Progress &progress) const
+Result<walks::CompareOutcome> Session::compare(const mixed::ConvertedModel &converted,
+                                               const walks::CompareOptions &options,
+                                               const Progress &progress) const
 {
-    HALFTONE_TRY(profile::ComparedModels models, comparedPair(m_source->model, converted, progress));
-    auto outcome = jobs::compareModels(std::move(models), m_source->modelPath, options, progress);
+    HALFTONE_TRY(compare::ComparedModels models, comparedPair(m_source->model, converted, progress));
+    auto outcome = walks::compareModels(std::move(models), m_source->modelPath, options, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     outcome.value().warnings = converted.warnings;
     return outcome;
 }
 
-Result<jobs::CompareOutcome> Session::compareAgainst(const std::string &path,
-                                                     const jobs::CompareOptions &options,
-                                                     const Progress &progress) const
+Result<walks::CompareOutcome> Session::compareAgainst(const std::string &path,
+                                                      const walks::CompareOptions &options,
+                                                      const Progress &progress) const
 {
     HALFTONE_TRY(const io::LoadedModel other, openModel(path));
-    auto models = profile::pairByName(m_source->model, other.model);
+    auto models = compare::pairByName(m_source->model, other.model);
     if (!models.ok())
         return inFile(std::move(models).error(), path);
-    auto outcome = jobs::compareModels(std::move(models).value(), m_source->modelPath, options, progress);
+    auto outcome = walks::compareModels(std::move(models).value(), m_source->modelPath, options, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     HALFTONE_TRY(outcome.value().warnings, warningsOf(other.model));
     return outcome;
 }
 
-Result<jobs::CompareOutcome> Session::compareBackends(const jobs::CompareOptions &options,
-                                                      const Progress &progress) const
+Result<walks::CompareOutcome> Session::compareBackends(const walks::CompareOptions &options,
+                                                       const Progress &progress) const
 {
-    HALFTONE_TRY(profile::ComparedModels models, profile::pairByName(m_source->model, m_source->model));
-    auto outcome = jobs::compareModels(std::move(models), m_source->modelPath, options, progress);
+    HALFTONE_TRY(compare::ComparedModels models, compare::pairByName(m_source->model, m_source->model));
+    auto outcome = walks::compareModels(std::move(models), m_source->modelPath, options, progress);
     return outcome.ok() ? std::move(outcome)
-                        : Result<jobs::CompareOutcome>(located(std::move(outcome).error()));
+                        : Result<walks::CompareOutcome>(located(std::move(outcome).error()));
 }
 
-Result<jobs::CalibrateOutcome> Session::calibrate(const jobs::CalibrateOptions &options,
-                                                  const Progress &progress) const
+Result<walks::CalibrateOutcome> Session::calibrate(const walks::CalibrateOptions &options,
+                                                   const Progress &progress) const
 {
-    auto outcome = jobs::calibrateModel(m_source->model, m_source->modelPath, options, progress);
+    auto outcome = walks::calibrateModel(m_source->model, m_source->modelPath, options, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     return outcome;
 }
 
-Result<jobs::QuantizeOutcome> Session::quantize(const jobs::QuantizeSettings &settings,
-                                                const Progress &progress) const
+Result<walks::QuantizeOutcome> Session::quantize(const walks::QuantizeSettings &settings,
+                                                 const Progress &progress) const
 {
-    auto outcome = jobs::quantizeModel(m_source->model, m_source->modelPath, settings, progress);
+    auto outcome = walks::quantizeModel(m_source->model, m_source->modelPath, settings, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     return outcome;

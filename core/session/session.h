@@ -4,13 +4,13 @@
 #include "core/base/result.h"
 #include "core/infer/infer_shapes.h"
 #include "core/io/model_io.h"
-#include "core/jobs/calibrate.h"
-#include "core/jobs/compare.h"
-#include "core/jobs/quantize.h"
-#include "core/jobs/run.h"
 #include "core/policy/policy.h"
 #include "core/rewrite/rewrite.h"
 #include "core/session/derive.h"
+#include "core/walks/calibrate.h"
+#include "core/walks/compare.h"
+#include "core/walks/quantize.h"
+#include "core/walks/run.h"
 
 #include <map>
 #include <memory>
@@ -64,26 +64,27 @@ public:
                                                  const Progress &progress = {}) const;
 
     /// Runs the source model; see runModel().
-    Result<jobs::RunOutcome> run(const jobs::RunSettings &settings, const Progress &progress = {}) const;
+    Result<walks::RunOutcome> run(const walks::RunSettings &settings, const Progress &progress = {}) const;
 
     /// Compares the source with a result of derive(); see compareModels().
-    Result<jobs::CompareOutcome> compare(const mixed::ConvertedModel &converted,
-                                         const jobs::CompareOptions &options,
-                                         const Progress &progress = {}) const;
+    Result<walks::CompareOutcome> compare(const mixed::ConvertedModel &converted,
+                                          const walks::CompareOptions &options,
+                                          const Progress &progress = {}) const;
     /// Compares the source with another model; nodes are matched by name. fails: errors of io::loadModel and pairByName().
-    Result<jobs::CompareOutcome> compareAgainst(const std::string &path, const jobs::CompareOptions &options,
-                                                const Progress &progress = {}) const;
-    /// Compares the unconverted model on two backends, options.backend and options.otherBackend.
-    Result<jobs::CompareOutcome> compareBackends(const jobs::CompareOptions &options,
+    Result<walks::CompareOutcome> compareAgainst(const std::string &path,
+                                                 const walks::CompareOptions &options,
                                                  const Progress &progress = {}) const;
+    /// Compares the unconverted model on two backends, options.backend and options.otherBackend.
+    Result<walks::CompareOutcome> compareBackends(const walks::CompareOptions &options,
+                                                  const Progress &progress = {}) const;
 
     /// Statistics of the tensors of the source; see calibrateModel().
-    Result<jobs::CalibrateOutcome> calibrate(const jobs::CalibrateOptions &options,
-                                             const Progress &progress = {}) const;
+    Result<walks::CalibrateOutcome> calibrate(const walks::CalibrateOptions &options,
+                                              const Progress &progress = {}) const;
 
     /// The source in int8; see quantizeModel().
-    Result<jobs::QuantizeOutcome> quantize(const jobs::QuantizeSettings &settings,
-                                           const Progress &progress = {}) const;
+    Result<walks::QuantizeOutcome> quantize(const walks::QuantizeSettings &settings,
+                                            const Progress &progress = {}) const;
 
     /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or neither. Never overwrites files of
     /// the source. Returns the paths.

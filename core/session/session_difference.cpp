@@ -103,10 +103,10 @@ Json dataOf(const SessionFile &session)
 {
     if (!session.data)
         return Json::object();
-    const jobs::ExampleOptions &data = *session.data;
+    const walks::ExampleOptions &data = *session.data;
     return {{"inputs", data.inputs},     {"preprocess", data.preprocess},
             {"labels", data.labels},     {"targets", data.targets},
-            {"examples", data.examples}, {"metric", data.metric ? jobs::nameOf(*data.metric) : ""}};
+            {"examples", data.examples}, {"metric", data.metric ? tasks::nameOf(*data.metric) : ""}};
 }
 
 Json policyOf(const SessionFile &session)

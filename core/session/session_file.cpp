@@ -4,7 +4,6 @@
 #include "core/base/fnv1a.h"
 #include "core/base/hex.h"
 #include "core/base/json.h"
-#include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/session/path_json.h"
@@ -86,10 +85,10 @@ public:
         return 0;
     }
 
-    std::optional<jobs::Metric> metric(const Json &data)
+    std::optional<tasks::Metric> metric(const Json &data)
     {
         const std::string name = text(data, "metric", "data", false);
-        const auto metric = jobs::metricNamed(name);
+        const auto metric = tasks::metricNamed(name);
         if (!metric && !name.empty())
             refuse("data.metric", '"' + name.substr(0, 40) + '"', "top1, top5, miou, psnr or cosine");
         return metric;
@@ -204,7 +203,7 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
     if (!reader.error)
         session.history = reader.history(root, session.unknown);
     if (const Json *const data = reader.error ? nullptr : reader.member(root, "data", {}, false)) {
-        jobs::ExampleOptions options;
+        walks::ExampleOptions options;
         options.inputs = absoluteIn(folder, reader.path(*data, "inputs", "data"));
         options.preprocess = absoluteIn(folder, reader.path(*data, "preprocess", "data", false));
         options.labels = absoluteIn(folder, reader.path(*data, "labels", "data", false));
@@ -259,7 +258,7 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
         if (!session.data->targets.empty())
             putPath(data, "targets", relativeTo(folder, session.data->targets));
         if (session.data->metric)
-            data["metric"] = jobs::nameOf(*session.data->metric);
+            data["metric"] = tasks::nameOf(*session.data->metric);
         root["data"] = std::move(data);
     }
     root["view"] = session.view;

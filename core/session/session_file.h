@@ -3,8 +3,8 @@
 #include "core/base/mapped_file.h"
 #include "core/base/result.h"
 #include "core/io/model_io.h"
-#include "core/jobs/examples.h"
 #include "core/policy/policy.h"
+#include "core/walks/examples.h"
 
 #include <cstdint>
 #include <map>
@@ -48,7 +48,7 @@ struct SessionFile
     std::optional<std::uint64_t>
         externalHash; ///< of the files that an ONNX model's values lie in; nothing: there are none
     History history;
-    std::optional<jobs::ExampleOptions> data;
+    std::optional<walks::ExampleOptions> data;
     std::map<std::string, std::string> view; ///< what the window keeps for itself
     std::string results; ///< of the current state, as resultsText() writes them; empty: none
     std::vector<std::string>

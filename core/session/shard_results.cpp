@@ -1,21 +1,21 @@
 #include "core/session/shard_results.h"
 
 #include "core/base/text.h"
-#include "core/profile/layer_compare.h"
+#include "core/compare/layer_compare.h"
 
 namespace halftone::session {
 namespace {
 
-Error ofAnotherKind(const jobs::StatisticsShard &whole, const char *expected)
+Error ofAnotherKind(const shards::StatisticsShard &whole, const char *expected)
 {
     constexpr const char *kKinds[] = {"a calibration", "a comparison", "a search"};
     return badInput("statistics", kKinds[whole.content.index()], expected);
 }
 
 /// fails: for layers that the model calls otherwise
-Result<void> checkLayers(const jobs::ComparisonShard &shard, const graph::Graph &graph)
+Result<void> checkLayers(const shards::ComparisonShard &shard, const graph::Graph &graph)
 {
-    for (const jobs::LayerName &layer : shard.names) {
+    for (const shards::LayerName &layer : shard.names) {
         const bool isThere = layer.node < graph.nodeCount();
         if (!isThere || graph.node(layer.node).name != layer.name || graph.node(layer.node).op != layer.op)
             return badInput("node " + std::to_string(layer.node),
@@ -30,31 +30,32 @@ Result<void> checkLayers(const jobs::ComparisonShard &shard, const graph::Graph 
 
 } // namespace
 
-Result<jobs::CompareOutcome> comparisonFrom(const jobs::StatisticsShard &whole, const Snapshot &snapshot)
+Result<walks::CompareOutcome> comparisonFrom(const shards::StatisticsShard &whole, const Snapshot &snapshot)
 {
-    const auto *const shard = std::get_if<jobs::ComparisonShard>(&whole.content);
+    const auto *const shard = std::get_if<shards::ComparisonShard>(&whole.content);
     if (!shard)
         return ofAnotherKind(whole, "a comparison");
     HALFTONE_CHECK(checkLayers(*shard, snapshot.graph()));
-    jobs::CompareOutcome outcome = jobs::outcomeOf(whole);
+    walks::CompareOutcome outcome = shards::outcomeOf(whole);
     const mixed::ConvertedModel &converted = *snapshot.converted;
-    outcome.models = profile::convertedPair(snapshot.source->model, converted.model, converted.conversion);
-    outcome.unmatched = profile::unmatchedNodes(outcome.models);
+    outcome.models = compare::convertedPair(snapshot.source->model, converted.model, converted.conversion);
+    outcome.unmatched = compare::unmatchedNodes(outcome.models);
     return outcome;
 }
 
-Result<jobs::CalibrateOutcome> calibrationFrom(const jobs::StatisticsShard &whole, const Snapshot &snapshot,
-                                               unsigned threads, const Progress &progress)
+Result<walks::CalibrateOutcome> calibrationFrom(const shards::StatisticsShard &whole,
+                                                const Snapshot &snapshot, unsigned threads,
+                                                const Progress &progress)
 {
-    const auto *const shard = std::get_if<jobs::CalibrationShard>(&whole.content);
+    const auto *const shard = std::get_if<shards::CalibrationShard>(&whole.content);
     if (!shard)
         return ofAnotherKind(whole, "a calibration");
-    if (whole.origin.modelHash != jobs::hashOf(snapshot.source->model))
+    if (whole.origin.modelHash != shards::hashOf(snapshot.source->model))
         return badInput("model", printable(whole.origin.model) + " with other values", "the open model");
     auto statistics = shard->statistics;
     statistics.examples = whole.examples; // the file has them in its head
     statistics.all = whole.origin.all;
-    return jobs::calibrated(statistics, shard->threshold, threads, progress);
+    return walks::calibrated(statistics, shard->threshold, threads, progress);
 }
 
 } // namespace halftone::session

@@ -3,13 +3,13 @@
 #include "core/infer/infer_shapes.h"
 #include "core/infer/type_map.h"
 #include "core/io/model_io.h"
-#include "core/jobs/calibrate.h"
-#include "core/jobs/compare.h"
-#include "core/jobs/int8_ranges.h"
+#include "core/latency/latency.h"
 #include "core/mixed/convert_model.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/rules.h"
-#include "core/profile/latency.h"
+#include "core/walks/calibrate.h"
+#include "core/walks/compare.h"
+#include "core/walks/int8_ranges.h"
 
 #include <cstdint>
 #include <map>
@@ -37,9 +37,9 @@ struct Snapshot
     /// The newest conversion that succeeded: of this policy unless `error` says why there is none.
     std::shared_ptr<const mixed::ConvertedModel> converted;
     std::optional<Error> error;
-    std::shared_ptr<const jobs::CalibrateOutcome>
+    std::shared_ptr<const walks::CalibrateOutcome>
         calibration; ///< where the ranges of int8 operators come from; null: none
-    std::shared_ptr<jobs::RangeCache>
+    std::shared_ptr<walks::RangeCache>
         ranges; ///< what was chosen from it so far; null before the first int8 operator
 
     const graph::Graph &graph() const { return source->model.graph; }
@@ -88,9 +88,9 @@ struct NodeFigures
 
 struct LatencyFigures
 {
-    profile::Latency fp32;
-    profile::Latency mixed;
-    profile::Versus versus; ///< mixed against fp32
+    latency::Latency fp32;
+    latency::Latency mixed;
+    latency::Versus versus; ///< mixed against fp32
     bool native = true; ///< false: the target type is emulated here, so that times say nothing
 };
 
@@ -99,20 +99,20 @@ struct BackendFigures
 {
     std::string backend;
     std::string other; ///< whose results are held against those of `backend`
-    jobs::CompareOutcome outcome;
+    walks::CompareOutcome outcome;
 };
 
 /// Results that jobs have delivered. Each says which revision it belongs to: another one than the snapshot's is stale.
 struct Figures
 {
-    std::shared_ptr<const jobs::CompareOutcome> comparison;
+    std::shared_ptr<const walks::CompareOutcome> comparison;
     std::uint64_t comparisonRevision = 0;
     std::uint64_t isolatedRevision = 0; ///< of the isolated figures in `nodes`, which follow later
     std::string comparisonBasis; ///< result_basis.h; empty: not known
     std::shared_ptr<const LatencyFigures> latency;
     std::uint64_t latencyRevision = 0;
     std::string latencyBasis;
-    std::shared_ptr<const jobs::CalibrateOutcome> calibration; ///< of the source: belongs to no revision
+    std::shared_ptr<const walks::CalibrateOutcome> calibration; ///< of the source: belongs to no revision
     std::shared_ptr<const BackendFigures> backends; ///< likewise
     std::vector<NodeFigures> nodes; ///< by NodeId of the source; empty before the first result
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <unordered_map>
 
@@ -148,7 +147,7 @@ std::string actionFor(const graph::Graph &graph, const std::vector<graph::NodeId
 
 } // namespace
 
-TensorRisk riskOf(const CalibratedTensor &tensor, const jobs::ChosenThreshold &chosen, DType target,
+TensorRisk riskOf(const CalibratedTensor &tensor, const calibration::ChosenThreshold &chosen, DType target,
                   TensorUse use)
 {
     const TensorStatistics &statistics = tensor.statistics;
@@ -166,7 +165,7 @@ TensorRisk riskOf(const CalibratedTensor &tensor, const jobs::ChosenThreshold &c
                                     : std::string()};
 }
 
-std::vector<TensorUse> usesOf(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)
+std::vector<TensorUse> usesOf(const Snapshot &snapshot, const walks::CalibrateOutcome &calibration)
 {
     std::vector<TensorUse> uses(calibration.tensors.size(), TensorUse{false, true});
     if (!snapshot.converted)
@@ -184,7 +183,7 @@ std::vector<TensorUse> usesOf(const Snapshot &snapshot, const jobs::CalibrateOut
     return uses;
 }
 
-std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)
+std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const walks::CalibrateOutcome &calibration)
 {
     std::vector<TensorAdvice> all;
     if (!snapshot.converted || snapshot.error)

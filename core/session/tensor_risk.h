@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/jobs/chosen_thresholds.h"
+#include "core/calibration/chosen_thresholds.h"
 #include "core/policy/edits.h"
 #include "core/session/snapshot.h"
 
@@ -40,11 +40,11 @@ struct TensorUse
 
 /// chosen  its threshold for int8 codes
 /// target  float16 or bfloat16, whose rules are asked
-TensorRisk riskOf(const calibration::CalibratedTensor &tensor, const jobs::ChosenThreshold &chosen,
+TensorRisk riskOf(const calibration::CalibratedTensor &tensor, const calibration::ChosenThreshold &chosen,
                   tensor::DType target, TensorUse use = {});
 
 /// Of every tensor, in the present conversion. Before there is one no tensor is held in the target type.
-std::vector<TensorUse> usesOf(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration);
+std::vector<TensorUse> usesOf(const Snapshot &snapshot, const walks::CalibrateOutcome &calibration);
 
 /// Something that a tensor's statistics say should be mended in the lists, and the edit that does it.
 struct TensorAdvice
@@ -59,6 +59,6 @@ struct TensorAdvice
 
 /// For every tensor that a node of a 16-bit type reads or writes in that type, and whose values break a rule there; hard ones
 /// first, each in the network's order.
-std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration);
+std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const walks::CalibrateOutcome &calibration);
 
 } // namespace halftone::session

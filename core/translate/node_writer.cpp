@@ -7,7 +7,6 @@
 #include "core/tensor/elements.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace halftone::translate {
 namespace {

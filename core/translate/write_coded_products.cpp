@@ -1,12 +1,10 @@
 #include "core/kernels/coded_weights.h"
-#include "core/ops/op_fused.h"
 #include "core/translate/codes.h"
 #include "core/translate/layer_nodes.h"
 #include "core/translate/writers.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <numbers>
 

@@ -2,7 +2,6 @@
 #include "core/translate/writers.h"
 
 #include <array>
-#include <string>
 
 namespace halftone::translate {
 namespace {

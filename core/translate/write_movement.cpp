@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <numeric>
-#include <string>
 
 namespace halftone::translate {
 namespace {

@@ -1,7 +1,6 @@
 #include "core/translate/writers.h"
 
 #include <array>
-#include <string>
 #include <utility>
 
 namespace halftone::translate {

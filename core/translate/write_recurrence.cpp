@@ -2,7 +2,6 @@
 #include "core/tensor/convert.h"
 #include "core/translate/writers.h"
 
-#include <array>
 #include <string>
 #include <utility>
 

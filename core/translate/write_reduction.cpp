@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <string>
 
 namespace halftone::translate {
 namespace {

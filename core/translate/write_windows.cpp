@@ -6,7 +6,6 @@
 #include <array>
 #include <limits>
 #include <numeric>
-#include <string>
 
 namespace halftone::translate {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-/// What a search asks first, whatever comes of it: so others may be asked ahead, on many machines (core/jobs/SCALE.md).
+/// What a search asks first, whatever comes of it: so others may be asked ahead, on many machines (core/shards/SCALE.md).
 namespace halftone::tune {
 
 /// One group in one label, and everything else float32.

@@ -6,7 +6,6 @@
 #include <limits>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 namespace halftone::tune {
 namespace {

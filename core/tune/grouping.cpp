@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <string_view>
 #include <unordered_map>
 
 namespace halftone::tune {
@@ -86,9 +85,9 @@ public:
     {
     }
 
-    void joinSteps(const profile::Latency &latency)
+    void joinSteps(const latency::Latency &latency)
     {
-        for (const profile::LayerLatency &layer : latency.layers) {
+        for (const latency::LayerLatency &layer : latency.layers) {
             const std::vector<NodeId> nodes = nodesOf(layer.step, m_ids);
             for (std::size_t k = 1; k < nodes.size(); ++k)
                 m_sets.join(nodes[0], nodes[k]);
@@ -144,9 +143,9 @@ public:
     }
 
     /// Compute steps' medians, told for the group that they belong to.
-    void addTimes(std::vector<Group> &groups, const profile::Latency &latency, Label label)
+    void addTimes(std::vector<Group> &groups, const latency::Latency &latency, Label label)
     {
-        for (const profile::LayerLatency &layer : latency.layers) {
+        for (const latency::LayerLatency &layer : latency.layers) {
             const std::vector<NodeId> nodes = nodesOf(layer.step, m_ids);
             if (!nodes.empty() && layer.step.kind == kernels::StepKind::Compute)
                 groups[groupOf(nodes[0])].costs.microseconds[static_cast<std::size_t>(label)]
@@ -214,7 +213,7 @@ void fixPinned(Network &network, const mixed::ConvertedModel &narrow)
 
 } // namespace
 
-Network networkOf(const graph::Model &model, const infer::ShapeMap &shapes, const profile::Latency &wide,
+Network networkOf(const graph::Model &model, const infer::ShapeMap &shapes, const latency::Latency &wide,
                   const LabelledRun &narrow, const LabelledRun *int8)
 {
     Grouping grouping(model, narrow, int8);

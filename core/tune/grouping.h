@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/infer/infer_shapes.h"
+#include "core/latency/latency.h"
 #include "core/mixed/convert_model.h"
-#include "core/profile/latency.h"
 #include "core/tune/oracle.h"
 
 namespace halftone::tune {
@@ -11,7 +11,7 @@ namespace halftone::tune {
 struct LabelledRun
 {
     const mixed::ConvertedModel *converted = nullptr;
-    const profile::Latency *latency = nullptr;
+    const latency::Latency *latency = nullptr;
 };
 
 /// Groups and links of a model: what one step of some plan computes belongs together, and so do the nodes of a recognised
@@ -21,7 +21,7 @@ struct LabelledRun
 /// wide    everything in float32, as it runs
 /// narrow  everything as the policy lowers it
 /// int8    everything in int8 that may be; null: no int8
-Network networkOf(const graph::Model &model, const infer::ShapeMap &shapes, const profile::Latency &wide,
+Network networkOf(const graph::Model &model, const infer::ShapeMap &shapes, const latency::Latency &wide,
                   const LabelledRun &narrow, const LabelledRun *int8);
 
 } // namespace halftone::tune

@@ -11,7 +11,6 @@
 #include "core/tune/cast_costs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <future>
 #include <limits>
@@ -29,23 +28,23 @@ constexpr std::size_t kPlanned = 3; // times, where it is offered
 constexpr std::size_t kFewestRuns = 5; // of layers
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
 constexpr std::size_t kAttempts = 3; // to time something while the machine has other work
-constexpr profile::Sample kGlance{1, std::numeric_limits<double>::infinity()};
-constexpr profile::Sample kSample{8, 0.15}; // 0.6 dB
-constexpr profile::Sample kEvery{std::numeric_limits<std::size_t>::max(), 0};
+constexpr compare::Sample kGlance{1, std::numeric_limits<double>::infinity()};
+constexpr compare::Sample kSample{8, 0.15}; // 0.6 dB
+constexpr compare::Sample kEvery{std::numeric_limits<std::size_t>::max(), 0};
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
 
 /// The worst output decides.
-double sqnrOf(const profile::Comparison &comparison)
+double sqnrOf(const compare::Comparison &comparison)
 {
     double least = std::numeric_limits<double>::infinity();
-    for (const profile::OutputErrors &output : comparison.outputs)
+    for (const compare::OutputErrors &output : comparison.outputs)
         least = std::min(least, output.figures.sqnrDb);
     return least;
 }
 
-bool isClean(const profile::Comparison &comparison)
+bool isClean(const compare::Comparison &comparison)
 {
-    return std::ranges::all_of(comparison.outputs, [](const profile::OutputErrors &output) {
+    return std::ranges::all_of(comparison.outputs, [](const compare::OutputErrors &output) {
         return output.figures.nan == 0 && output.figures.overflow == 0 && !std::isnan(output.figures.sqnrDb);
     });
 }
@@ -57,7 +56,7 @@ struct ModelOracle::State
     TuneTask task;
     session::LiveComparison comparison;
     session::LatencyMeter meter;
-    std::shared_ptr<jobs::RangeCache> ranges; ///< of int8; null before they are needed
+    std::shared_ptr<walks::RangeCache> ranges; ///< of int8; null before they are needed
     std::vector<Group> groups; ///< once profiled
     std::vector<Link> links; ///< the same
     double wideMs = 0; ///< float32's median: the measure of all times
@@ -91,7 +90,7 @@ struct ModelOracle::State
         snapshot.shapes = task.shapes;
         session::DeriveRequest request{task.source->model, task.source->modelPath, policy, task.shapes.get()};
         request.before = narrow.converted.get();
-        if (jobs::asksForInt8(policy)) {
+        if (walks::asksForInt8(policy)) {
             HALFTONE_CHECK(calibrate(progress));
             request.ranges.calibrated = ranges;
             if (lowestInt8)
@@ -109,17 +108,17 @@ struct ModelOracle::State
     {
         if (ranges)
             return {};
-        jobs::CalibrateOptions options;
+        walks::CalibrateOptions options;
         options.examples = task.compare.examples;
         options.backend = task.compare.backend;
         options.threads = task.compare.threads;
         options.rangesOnly = true;
         options.weighsOutputs = true;
         options.threshold.codes = calibration::CodeType::Auto;
-        HALFTONE_TRY(jobs::CalibrateOutcome outcome,
-                     jobs::calibrateModel(task.source->model, task.source->modelPath, options, progress));
-        ranges = std::make_shared<jobs::RangeCache>(
-            std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome)));
+        HALFTONE_TRY(walks::CalibrateOutcome outcome,
+                     walks::calibrateModel(task.source->model, task.source->modelPath, options, progress));
+        ranges = std::make_shared<walks::RangeCache>(
+            std::make_shared<const walks::CalibrateOutcome>(std::move(outcome)));
         return {};
     }
 
@@ -170,7 +169,7 @@ struct ModelOracle::State
         // What stays float32 in a mixed network takes that one's layout, which another may be the best for float32 alone.
         HALFTONE_TRY(narrowTimes->fp32,
                      meter.wideInLayoutOf(narrow, stepOptions(), partOf(progress, 0.5, 0.5)));
-        areLayersDisturbed = areLayersDisturbed || profile::isDisturbed(narrowTimes->fp32);
+        areLayersDisturbed = areLayersDisturbed || latency::isDisturbed(narrowTimes->fp32);
         return {};
     }
 
@@ -207,19 +206,19 @@ struct ModelOracle::State
 
     session::LatencyOptions stepOptions() const { return optionsFor(kTimedSeconds, kFewestRuns, 40); }
 
-    Result<profile::Latency> stepsOf(const session::Snapshot &snapshot, const Progress &progress)
+    Result<latency::Latency> stepsOf(const session::Snapshot &snapshot, const Progress &progress)
     {
-        HALFTONE_TRY(profile::Latency latency, meter.steps(snapshot, stepOptions(), progress));
-        areLayersDisturbed = areLayersDisturbed || profile::isDisturbed(latency);
+        HALFTONE_TRY(latency::Latency latency, meter.steps(snapshot, stepOptions(), progress));
+        areLayersDisturbed = areLayersDisturbed || latency::isDisturbed(latency);
         return latency;
     }
 
     /// In turns with float32. What timeEnds() has timed is not timed again.
-    Result<profile::Versus> firstVersusOf(const session::Snapshot &snapshot, const Progress &progress)
+    Result<latency::Versus> firstVersusOf(const session::Snapshot &snapshot, const Progress &progress)
     {
         if (narrowTimes && *snapshot.policy == *narrow.policy)
             return forAnotherMedian(narrowTimes->versus);
-        HALFTONE_TRY(const profile::Versus versus,
+        HALFTONE_TRY(const latency::Versus versus,
                      meter.versus(snapshot, optionsFor(kFirstSeconds, kFewestPairs, 30), progress));
         return forAnotherMedian(versus);
     }
@@ -229,10 +228,10 @@ struct ModelOracle::State
     Result<void> confirm(const session::Snapshot &snapshot, Measurement &measured, const Progress &progress)
     {
         std::vector<double> ratios;
-        profile::Versus all;
+        latency::Versus all;
         for (std::size_t k = 0; k < kPlanned; ++k) {
             meter.forgetPlans();
-            HALFTONE_TRY(const profile::Versus versus,
+            HALFTONE_TRY(const latency::Versus versus,
                          meter.versus(snapshot, optionsFor(kVersusSeconds, kFewestPairs, 60), progress));
             ratios.push_back(versus.ratio);
             all.byDevice = versus.byDevice;
@@ -248,7 +247,7 @@ struct ModelOracle::State
 
     /// The interval of a median says where the true one lies. Another measurement's median, which is what a person holds against it, is as
     /// far off again by itself: the half widths are √2 times as large.
-    static profile::Versus forAnotherMedian(profile::Versus versus)
+    static latency::Versus forAnotherMedian(latency::Versus versus)
     {
         for (double &end : versus.ci95)
             end = versus.ratio + std::numbers::sqrt2 * (end - versus.ratio);
@@ -257,7 +256,7 @@ struct ModelOracle::State
 
     Result<Measurement> errorsOf(const session::Snapshot &snapshot, const Progress &progress)
     {
-        HALFTONE_TRY(const jobs::CompareOutcome outcome,
+        HALFTONE_TRY(const walks::CompareOutcome outcome,
                      comparison.compare(snapshot, task.compare, progress));
         Measurement measured;
         measured.sqnrDb = sqnrOf(outcome.comparison);
@@ -275,17 +274,17 @@ struct ModelOracle::State
     }
 
     /// Infinite where it overflows.
-    Result<double> errorBy(const profile::Sample &sample, const policy::Policy &policy,
+    Result<double> errorBy(const compare::Sample &sample, const policy::Policy &policy,
                            const Progress &progress)
     {
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(policy, progress));
-        HALFTONE_TRY(const jobs::CompareOutcome outcome,
+        HALFTONE_TRY(const walks::CompareOutcome outcome,
                      comparison.sample(snapshot, task.compare, sample, progress));
         return tune::isClean(outcome.comparison) ? errorOf(sqnrOf(outcome.comparison))
                                                  : std::numeric_limits<double>::infinity();
     }
 
-    void take(const profile::Versus &versus, Measurement &measured)
+    void take(const latency::Versus &versus, Measurement &measured)
     {
         measured.ratio = versus.ratio;
         measured.byDevice = byDevice = versus.byDevice;
@@ -308,14 +307,14 @@ struct ModelOracle::State
     }
 
     /// The casts that a network runs as steps of their own, each of a value of the source graph.
-    std::vector<CastTime> castsIn(const session::Snapshot &snapshot, const profile::Latency &latency) const
+    std::vector<CastTime> castsIn(const session::Snapshot &snapshot, const latency::Latency &latency) const
     {
         const graph::Graph &converted = snapshot.converted->model.graph;
         const graph::NodesByName casts = graph::operatorsByName(converted);
         const graph::NodesByName operators = graph::operatorsByName(graph());
         const graph::NodesByName variables = graph::variablesByName(graph());
         std::vector<CastTime> times;
-        for (const profile::LayerLatency &layer : latency.layers) {
+        for (const latency::LayerLatency &layer : latency.layers) {
             if (layer.step.kind != kernels::StepKind::Cast || layer.step.nodes.size() != 1)
                 continue;
             const auto cast = casts.find(layer.step.nodes[0]);
@@ -338,7 +337,7 @@ struct ModelOracle::State
     {
         const Labels labels = alternating(Label::Target);
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
-        HALFTONE_TRY(const profile::Latency latency, stepsOf(snapshot, progress));
+        HALFTONE_TRY(const latency::Latency latency, stepsOf(snapshot, progress));
         const CastCosts costs = fittedCosts(castsIn(snapshot, latency), {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
             link.prices.castMicroseconds = link.prices.widenMicroseconds = costs.of(link.elements);
@@ -365,7 +364,7 @@ struct ModelOracle::State
     {
         const Labels labels = alternating(Label::Int8);
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
-        HALFTONE_TRY(const profile::Latency latency, stepsOf(snapshot, progress));
+        HALFTONE_TRY(const latency::Latency latency, stepsOf(snapshot, progress));
         double beyond = beyondGroups(latency, labels);
         double elements = 0; // that become codes or are no longer
         for (Link &link : links) {
@@ -382,10 +381,10 @@ struct ModelOracle::State
     }
 
     /// What the steps of a network of these labels take beyond its groups, microseconds.
-    double beyondGroups(const profile::Latency &latency, const Labels &labels) const
+    double beyondGroups(const latency::Latency &latency, const Labels &labels) const
     {
         double beyond = 0;
-        for (const profile::LayerLatency &layer : latency.layers)
+        for (const latency::LayerLatency &layer : latency.layers)
             beyond += layer.step.kind == kernels::StepKind::Reorder ? 0 : layer.medianUs;
         for (std::size_t k = 0; k < groups.size(); ++k)
             beyond -= groups[k].costs.microseconds[static_cast<std::size_t>(labels[k])];
@@ -435,7 +434,7 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     HALFTONE_TRY(const session::Snapshot int8,
                  state.snapshotOf(state.inInt8(*state.narrow.converted), progress));
     state.lowestInt8 = int8.converted;
-    HALFTONE_TRY(const profile::Latency int8Times, state.stepsOf(int8, progress));
+    HALFTONE_TRY(const latency::Latency int8Times, state.stepsOf(int8, progress));
     const LabelledRun int8Run{int8.converted.get(), &int8Times};
     return state.network(&int8Run);
 }
@@ -486,7 +485,7 @@ Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &p
     measured.byDevice = m_state->byDevice;
     // Float32 is the measure of all times: against itself there is only noise to be found.
     if (std::ranges::any_of(labels, [](Label label) { return label != Label::Float32; })) {
-        HALFTONE_TRY(const profile::Versus versus, m_state->firstVersusOf(snapshot, progress));
+        HALFTONE_TRY(const latency::Versus versus, m_state->firstVersusOf(snapshot, progress));
         m_state->take(versus, measured);
     }
     return measured;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "core/jobs/compare.h"
 #include "core/session/figures.h"
 #include "core/session/live_comparison.h"
 #include "core/tune/adopt.h"
 #include "core/tune/grouping.h"
+#include "core/walks/compare.h"
 
 #include <memory>
 
@@ -16,7 +16,7 @@ struct TuneTask
     std::shared_ptr<const io::LoadedModel> source;
     std::shared_ptr<const infer::ShapeMap> shapes; ///< of the source, for examples as they are timed
     std::shared_ptr<const policy::Policy> policy;
-    jobs::CompareOptions compare; ///< the examples, and what computes them; one thread's share each
+    walks::CompareOptions compare; ///< the examples, and what computes them; one thread's share each
     session::LatencyOptions latency;
     bool hasInt8 = false; ///< operators with an int8 form may be int8, calibrated on the same examples
 };

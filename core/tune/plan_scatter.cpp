@@ -1,6 +1,6 @@
 #include "core/tune/plan_scatter.h"
 
-#include "core/profile/latency.h"
+#include "core/latency/latency.h"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ std::optional<double> PlanScatter::factorFor(std::size_t plans) const
         return std::nullopt;
     const double deviation = std::sqrt(m_squares / static_cast<double>(m_freedom));
     const double ofBoth = deviation * std::sqrt(1 + 1 / static_cast<double>(plans));
-    return std::max(std::exp(studentQuantile(m_freedom) * ofBoth), 1 + profile::kPlacement);
+    return std::max(std::exp(studentQuantile(m_freedom) * ofBoth), 1 + latency::kPlacement);
 }
 
 double studentQuantile(std::size_t freedom)

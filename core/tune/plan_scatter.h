@@ -15,7 +15,7 @@ public:
     void add(std::span<const double> medians);
     /// The mean of so many plans divided by this, and times this: between them lies the median of another plan, which another process
     /// makes, in 95 of 100 cases (Student's interval of prediction, Hahn 1969); nothing: no network was planned twice. At least
-    /// 1 + profile::kPlacement.
+    /// 1 + latency::kPlacement.
     /// plans  1 or more
     std::optional<double> factorFor(std::size_t plans) const;
 

@@ -6,18 +6,18 @@
 
 namespace halftone::tune {
 
-Result<jobs::StatisticsOrigin> originOf(const TuneTask &task)
+Result<shards::StatisticsOrigin> originOf(const TuneTask &task)
 {
     const OrderedJson settings{{"command", "tune"},
                                {"backend", task.compare.backend},
                                {"threads", task.latency.threads},
                                {"policy", policy::writePolicy(*task.policy)},
                                {"int8", task.hasInt8}};
-    return jobs::originOf(task.source->model, task.source->modelPath, task.compare.examples,
-                          settings.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+    return shards::originOf(task.source->model, task.source->modelPath, task.compare.examples,
+                            settings.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
-std::string basisOf(const jobs::StatisticsOrigin &origin)
+std::string basisOf(const shards::StatisticsOrigin &origin)
 {
     return "model " + hexDigits(origin.modelHash) + "; data " + hexDigits(origin.dataHash) + "; "
         + origin.settings + "; " + origin.cpu;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/jobs/statistics_file.h"
+#include "core/shards/statistics_file.h"
 #include "core/tune/model_oracle.h"
 
 #include <string>
@@ -9,8 +9,8 @@ namespace halftone::tune {
 
 /// Of a search: model and data by their content, what has a say in its answers, the kind of CPU.
 /// fails: what reading the data refuses
-Result<jobs::StatisticsOrigin> originOf(const TuneTask &task);
+Result<shards::StatisticsOrigin> originOf(const TuneTask &task);
 /// The same as Record::basis: good on any machine of the kind.
-std::string basisOf(const jobs::StatisticsOrigin &origin);
+std::string basisOf(const shards::StatisticsOrigin &origin);
 
 } // namespace halftone::tune

@@ -11,6 +11,6 @@ trap 'rm -rf "$home"' EXIT
 export HOME=$home XDG_CONFIG_HOME=$home XDG_DATA_HOME=$home XDG_CACHE_HOME=$home QT_QPA_PLATFORM=offscreen
 for view in graph calibration; do
     picture=resources/help/$([[ $view == graph ]] && echo overview || echo calibration).png
-    "$program" --sample --policy resources/sample/all-float16.policy.json --theme light --size 1500x950 --view "$view" --screenshot "$picture"
+    "$program" --sample --policy resources/sample/onnx-all-float16.policy.json --theme light --size 1500x950 --view "$view" --screenshot "$picture"
     mogrify -strip +dither -colors 192 "$picture"
 done

@@ -7,8 +7,8 @@
 #include "core/io/model_io.h"
 #include "core/io/mxnet/symbol_json.h"
 #include "core/mixed/convert_model.h"
-#include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"
+#include "core/mixed/node_for_node.h"
 #include "core/policy/assignment.h"
 
 #include <benchmark/benchmark.h>
@@ -101,8 +101,8 @@ void convertGraph(benchmark::State &state, const graph::Graph &graph, policy::Mo
         const auto variables = must(infer::classifyVariables(model, policy, warnings));
         const policy::Assignment assignment = policy::assign(graph, rules, named);
         const rewrite::Conversion conversion
-            = must(mode == policy::Mode::Mxnet
-                       ? mixed::convertMxnet(graph, assignment, variables, {rules.target, false})
+            = must(mode == policy::Mode::NodeForNode
+                       ? mixed::convertNodeForNode(graph, assignment, variables, {rules.target, false})
                        : mixed::convertTyped(graph, assignment, variables,
                                              {.target = rules.target, .assignBody = {}}));
         nodes = conversion.graph.nodeCount();
@@ -135,7 +135,7 @@ void writeSymbol(benchmark::State &state, const graph::Graph &graph)
 /// Both modes side by side: "convert/NAME" (mxnet) and "convert_typed/NAME".
 void registerConversions(const std::string &name, const graph::Graph &graph)
 {
-    benchmark::RegisterBenchmark(("convert/" + name).c_str(), convertGraph, graph, policy::Mode::Mxnet)
+    benchmark::RegisterBenchmark(("convert/" + name).c_str(), convertGraph, graph, policy::Mode::NodeForNode)
         ->Unit(benchmark::kMicrosecond);
     benchmark::RegisterBenchmark(("convert_typed/" + name).c_str(), convertGraph, graph, policy::Mode::Typed)
         ->Unit(benchmark::kMicrosecond);

@@ -86,13 +86,13 @@ int main(int argc, char **argv)
     measure("int8, ranges at run time", document, policy, times);
     if (argc < 3)
         return 0;
-    jobs::CalibrateOptions options;
+    walks::CalibrateOptions options;
     options.examples.inputs = argv[2];
     options.threshold.codes = calibration::CodeType::Auto;
     options.threshold.method = policy::kDefaultThresholdMethod;
     auto calibration = document.session().calibrate(options);
     if (!calibration.ok())
         fail(calibration.error());
-    document.setCalibration(std::make_shared<const jobs::CalibrateOutcome>(std::move(calibration).value()));
+    document.setCalibration(std::make_shared<const walks::CalibrateOutcome>(std::move(calibration).value()));
     measure("int8, calibrated", document, policy, times);
 }

@@ -1,8 +1,8 @@
 // How long a person waits for figures after an edit: bench_live MODEL DATA EXAMPLES [f16|bf16]. DATA: an .npz or a folder of pictures.
 // Seconds until the first errors, until errors of all examples, until the first layer alone, until all statistics.
-#include "core/jobs/calibrate.h"
 #include "core/session/document.h"
 #include "core/session/live_comparison.h"
+#include "core/walks/calibrate.h"
 
 #include <algorithm>
 #include <chrono>
@@ -47,11 +47,11 @@ private:
 };
 
 void compare(const char *what, session::LiveComparison &live, const Snapshot &snapshot,
-             const jobs::CompareOptions &options)
+             const walks::CompareOptions &options)
 {
     const Clock clock;
     double first = 0;
-    const auto outcome = take(live.compare(snapshot, options, {}, [&](const jobs::CompareOutcome &) {
+    const auto outcome = take(live.compare(snapshot, options, {}, [&](const walks::CompareOutcome &) {
         first = first > 0 ? first : clock.seconds();
     }));
     std::printf("%-32s first %6.2f  all %6.2f  (%zu nodes)\n", what, first > 0 ? first : clock.seconds(),
@@ -59,13 +59,13 @@ void compare(const char *what, session::LiveComparison &live, const Snapshot &sn
 }
 
 /// Stops once a row is there.
-void compareAlone(session::LiveComparison &live, const Snapshot &snapshot, jobs::CompareOptions options)
+void compareAlone(session::LiveComparison &live, const Snapshot &snapshot, walks::CompareOptions options)
 {
     options.settings.isolated = true;
     const Clock clock;
     std::stop_source stop;
     const auto stopped
-        = live.compare(snapshot, options, {stop.get_token(), {}}, [&](const jobs::CompareOutcome &outcome) {
+        = live.compare(snapshot, options, {stop.get_token(), {}}, [&](const walks::CompareOutcome &outcome) {
               if (std::ranges::any_of(outcome.comparison.layers,
                                       [](const auto &l) { return l.isolated.has_value(); }))
                   stop.request_stop();
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     policy::Policy policy;
     policy.target
         = argc > 4 && std::string_view(argv[4]) == "bf16" ? tensor::DType::BF16 : tensor::DType::F16;
-    jobs::CompareOptions options;
+    walks::CompareOptions options;
     options.examples.inputs = argv[2];
     options.examples.examples = static_cast<std::size_t>(std::atoi(argv[3]));
     apply(*document, policy::ReplacePolicy{policy, "target"});
@@ -102,11 +102,11 @@ int main(int argc, char **argv)
     snapshot = take(Document::derive(document->request(), snapshot.get()));
     compare("undone", live, *snapshot, options);
     compareAlone(live, *snapshot, options);
-    jobs::CalibrateOptions calibrate;
+    walks::CalibrateOptions calibrate;
     calibrate.examples = options.examples;
     calibrate.threshold.codes = calibration::CodeType::Auto;
     calibrate.threshold.method = policy::kDefaultThresholdMethod;
     const Clock clock;
-    const auto outcome = take(jobs::calibrateModel(snapshot->source->model, argv[1], calibrate, {}));
+    const auto outcome = take(walks::calibrateModel(snapshot->source->model, argv[1], calibrate, {}));
     std::printf("%-32s all %9.2f  (%zu tensors)\n", "statistics", clock.seconds(), outcome.tensors.size());
 }

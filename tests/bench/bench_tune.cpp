@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     task.compare.examples.inputs = argv[2];
     task.compare.examples.examples = std::strtoul(argv[3], nullptr, 10);
     for (const auto &[name, shape] :
-         take(jobs::shapesOfOne(task.compare.examples, session.source().model, session.source().modelPath)))
+         take(walks::shapesOfOne(task.compare.examples, session.source().model, session.source().modelPath)))
         if (const auto set = session.setInputShape(name, shape); !set.ok())
             return std::fprintf(stderr, "error: %s\n", set.error().message().c_str()), 1;
     std::vector<std::string> notes;

@@ -146,7 +146,7 @@ bool attach(MainWindow &window, const QString &model, const QString &data, std::
     window.files().open(model);
     if (!test::settle(window))
         return false;
-    jobs::ExampleOptions options;
+    walks::ExampleOptions options;
     options.inputs = data.toStdString();
     options.examples = examples;
     window.jobs().setData(options);
@@ -231,7 +231,7 @@ void memoryAfterSession(int seconds, const std::vector<QString> &models)
                              kOpeningMs))
             qFatal("no picture of %s", qPrintable(model));
         if (const auto drawn = app::drawInputsFor(*window.controller().snapshot()->source); drawn.ok()) {
-            jobs::ExampleOptions options;
+            walks::ExampleOptions options;
             options.inputs = drawn.value().toStdString();
             window.jobs().setData(options);
             withErrors += QTest::qWaitFor(hasErrors, milliseconds) ? 1U : 0U;
@@ -289,7 +289,7 @@ void openAlone(const QString &model)
 /// limit: of the preferences, bytes; 0: theirs
 void peakMemory(const QString &model, const QString &data, std::size_t examples, std::size_t limit)
 {
-    const std::size_t budget = limit != 0 ? limit : jobs::CalibrateOptions().memoryLimit;
+    const std::size_t budget = limit != 0 ? limit : walks::CalibrateOptions().memoryLimit;
     QSettings().setValue(QStringLiteral("memoryLimit"), qulonglong{budget});
     MainWindow window;
     window.show();

@@ -30,12 +30,6 @@ constexpr Exception kExceptions[] = {
     {"core/api/halftone/policy.h", "public names"},
     {"core/api/policy.cpp", "public names"},
     {"core/io/foreign_formats.cpp", "says how to get an ONNX model from another program"},
-    {"core/policy/policy.h", "mode mxnet"},
-    {"core/policy/policy_fields.cpp", "mode mxnet"},
-    {"core/mixed/convert_model.cpp", "mode mxnet"},
-    {"core/mixed/convert_mxnet.", "mode mxnet"},
-    {"core/mixed/mxnet_", "mode mxnet"},
-    {"app/bars/model_bar.cpp", "mode mxnet"},
     {"core/policy/import_lists.", "onnxconverter, a program"},
     {"app/cli/policy.cpp", "onnxconverter, a program"},
     {"widgets/oplists/policy_dialogs.cpp", "onnxconverter, a program"},
@@ -46,7 +40,6 @@ constexpr Exception kExceptions[] = {
     {"widgets/calibration/method_choices.cpp", "a method that is MXNet's"},
     {"app/cli/calibrate.cpp", "a method that is MXNet's"},
     {"app/cli/quantize.cpp", "levels that are MXNet's"},
-    {"app/settings.cpp", "the format of the sample in the guide"},
 };
 
 bool startsWithAny(const QString &file, const QStringList &places)
@@ -195,7 +188,7 @@ void NeutralTest::aSpeltNameIsNoticed_data()
                               << R"(add("null", name))" << false;
     QTest::newRow("fused") << "core/plan/a.cpp"
                            << R"(op.starts_with("_sg_"))" << false;
-    QTest::newRow("array") << "core/jobs/a.cpp"
+    QTest::newRow("array") << "core/walks/a.cpp"
                            << R"(name = "arg:" + variable;)" << false;
     QTest::newRow("operator") << "widgets/tables/a.cpp"
                               << R"(if (node.op == "Convolution"))" << false;
@@ -217,8 +210,8 @@ void NeutralTest::aSpeltNameIsNoticed_data()
                                   << R"(path.endsWith(u"-symbol.json"))" << false;
     QTest::newRow("question") << "core/session/a.cpp"
                               << "if (isOnnx(output))" << false;
-    QTest::newRow("exception") << "app/bars/model_bar.cpp"
-                               << "policy::Mode::Mxnet" << true;
+    QTest::newRow("exception") << "app/cli/quantize.cpp"
+                               << R"(if (levels == "mxnet"))" << true;
     QTest::newRow("no exception for names") << "app/bars/model_bar.cpp"
                                             << R"("amp_cast")" << false;
     QTest::newRow("table") << "core/io/formats.cpp"

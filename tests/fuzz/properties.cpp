@@ -8,8 +8,8 @@
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/symbol_json.h"
 #include "core/io/onnx/onnx_file.h"
-#include "core/jobs/statistics_file.h"
 #include "core/policy/policy_json.h"
+#include "core/shards/statistics_file.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -210,16 +210,16 @@ void checkStatistics(std::span<const std::byte> input)
         std::memcpy(mended.data() + mended.size() - kChecksum, &checksum, kChecksum);
     }
     for (const std::span<const std::byte> bytes : {input, std::span<const std::byte>(mended)}) {
-        const auto shard = jobs::readStatistics(bytes);
+        const auto shard = shards::readStatistics(bytes);
         if (!shard.ok()) {
             requireOneLine(shard.error());
             continue;
         }
-        const std::string written = jobs::statisticsBytes(shard.value());
-        const auto again = jobs::readStatistics(std::as_bytes(std::span(written)));
+        const std::string written = shards::statisticsBytes(shard.value());
+        const auto again = shards::readStatistics(std::as_bytes(std::span(written)));
         require(again.ok(),
                 "written statistics can be read: " + (again.ok() ? std::string() : again.error().message()));
-        require(jobs::statisticsBytes(again.value()) == written,
+        require(shards::statisticsBytes(again.value()) == written,
                 "statistics that were read again are the same");
     }
 }

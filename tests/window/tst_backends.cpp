@@ -1,5 +1,5 @@
 #include "app/backend_comparison.h"
-#include "core/jobs/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "tests/support/fake_gpu.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/plots/latency_plot.h"
@@ -49,7 +49,7 @@ void TestBackends::init()
 
 void TestBackends::attach()
 {
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     data.examples = 8;
     m_window->jobs().setData(data);
@@ -190,7 +190,7 @@ void TestBackends::latencyTellsWhatTheDeviceSays()
     QVERIFY(*latency->mixed.deviceMs < *latency->fp32.deviceMs);
     QCOMPARE(*latency->fp32.launches->measured, latency->fp32.layers.size() + 2);
     double bytes = 0;
-    for (const profile::LayerLatency &layer : latency->fp32.layers)
+    for (const latency::LayerLatency &layer : latency->fp32.layers)
         bytes += layer.step.bytes;
     const double limit = bytes / (test::kFakeBandwidth * 1e9) * 1e3;
     QVERIFY(std::abs(latency->fp32.limitMs.value_or(0) - limit) < 1e-9 * limit);

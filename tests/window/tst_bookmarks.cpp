@@ -62,7 +62,7 @@ private Q_SLOTS:
     void blocksOfAnotherModelAreNotOpened()
     {
         MainWindow window;
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         const std::vector<char> open = window.graphView().openBlocks();
         window.bookmarks().setBookmarks(
@@ -78,7 +78,7 @@ private Q_SLOTS:
         MainWindow window;
         window.resize(1200, 800);
         window.show();
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         widgets::GraphView &graph = window.graphView();
         BookmarksMenu &bookmarks = window.bookmarks();
@@ -112,7 +112,7 @@ private Q_SLOTS:
     void namesAreGivenAndTaken()
     {
         MainWindow window;
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         BookmarksMenu &bookmarks = window.bookmarks();
         bookmarks.add(QStringLiteral("a"));
@@ -139,7 +139,7 @@ private Q_SLOTS:
         std::vector<Bookmark> kept;
         {
             MainWindow window;
-            window.openSample();
+            window.openSample(test::mxnetSample());
             QVERIFY(settle(window));
             QVERIFY(window.files().save(path).ok());
             QVERIFY(!window.files().isModified());
@@ -164,26 +164,26 @@ private Q_SLOTS:
         MainWindow window;
         window.open(test::kSampleModel);
         QVERIFY(settle(window));
-        jobs::ExampleOptions data;
+        walks::ExampleOptions data;
         data.inputs = test::kSampleData.toStdString();
         data.examples = 16;
         window.jobs().setData(data);
         QVERIFY(settle(window));
         const auto figures = window.controller().figures();
         QVERIFY(figures.comparison->task);
-        QCOMPARE(figures.comparison->task->metric, jobs::Metric::Top1);
+        QCOMPARE(figures.comparison->task->metric, tasks::Metric::Top1);
         QVERIFY(figures.comparison->task->isGuessed);
-        data.metric = jobs::Metric::Cosine;
+        data.metric = tasks::Metric::Cosine;
         window.jobs().setData(data);
         QVERIFY(settle(window));
         const auto now = window.controller().figures();
-        QCOMPARE(now.comparison->task->metric, jobs::Metric::Cosine);
+        QCOMPARE(now.comparison->task->metric, tasks::Metric::Cosine);
         QVERIFY(now.calibration == figures.calibration);
         const QString summary = app::summaryOf(*window.controller().snapshot(), now);
         QVERIFY2(summary.contains("cosine to float32 "), qPrintable(summary));
 
         QSignalSpy failed(&window.jobs(), &app::LiveJobs::failed);
-        jobs::ExampleOptions wrong = data;
+        walks::ExampleOptions wrong = data;
         wrong.targets = test::kSampleModel.toStdString(); // no array
         window.jobs().setData(wrong);
         QTRY_COMPARE(failed.count(), 1);

@@ -2,7 +2,7 @@
 #include "app/live_jobs.h"
 #include "app/summary.h"
 #include "core/hardware/catalogue.h"
-#include "core/jobs/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/session/export.h"
 #include "tests/support/fake_gpu.h"
 #include "tests/widgets/models/sample_document.h"
@@ -85,7 +85,7 @@ void TestChip::theGpuIsOfferedBesideTheProcessor()
     const auto &chip = controller().snapshot()->converted->chip;
     QVERIFY(chip);
     QCOMPARE(chip->name, std::string("sm_90"));
-    if (jobs::backendAtHand(hardware::kThisGpu) == "fake-gpu")
+    if (machines::availableBackend(hardware::kThisGpu) == "fake-gpu")
         QCOMPARE(chip->measuredSpeed(hardware::Unit::Conv, tensor::DType::F16).value_or(0), 4.0);
     controller().undo();
     QCOMPARE(box().currentIndex(), 0);
@@ -163,7 +163,7 @@ void TestChip::modeAllMarksWhereItBreaks()
     const session::Snapshot &before = *controller().snapshot();
     const graph::NodeId energy = test::nodeNamed(before.graph(), "energy");
     controller().apply(policy::SetMode{policy::Mode::All});
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     data.examples = 32;
     m_window->jobs().setData(data);
@@ -211,7 +211,7 @@ void TestChip::theWindowSaysIn(tensor::DType type)
 void TestChip::aFormatForAnalysisIsComparedAndNotExported()
 {
     controller().apply(policy::SetTarget{tensor::DType::F8E4M3FN});
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     data.examples = 4;
     m_window->jobs().setData(data);

@@ -193,7 +193,7 @@ private Q_SLOTS:
         app::MainWindow window;
         window.resize(1400, 900);
         window.show();
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(test::settle(window));
         int seen = 0;
         for (const char *view : {"layers", "error", "blocks", "latency", "calibration", "tune", "messages"}) {

@@ -77,7 +77,7 @@ void TestHostTexts::progressIsReadByHost()
     QCOMPARE(progress->hosts.size(), std::size_t{2});
     QCOMPARE(progress->hosts[0].ranks, std::size_t{2});
     QCOMPARE(progress->hosts[0].done, std::size_t{3});
-    QVERIFY(progress->hosts[0].tasks == std::vector<std::size_t>({7, 8}));
+    QVERIFY(progress->hosts[0].shards == std::vector<std::size_t>({7, 8}));
     QCOMPARE(*progress->secondsLeft(), 8.0 / (5 - 1) * (8 - 5));
     for (const char *other : {"", "[]", "{\"ranks\": [3, {\"host\": 4}], \"tasks\": -1", "\"x\""})
         QVERIFY(!app::readProgress(other));

@@ -2,7 +2,7 @@
 #include "app/hosts/run_on_hosts.h"
 #include "app/live_jobs.h"
 #include "core/io/arrays/npz.h"
-#include "core/profile/plan_maker.h"
+#include "core/latency/plan_maker.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/models/tune_state.h"
 
@@ -105,7 +105,7 @@ void TestHosts::init()
     m_window->open(test::kSampleModel);
     QVERIFY(test::settle(*m_window));
     controller().apply(policy::SetTarget{tensor::DType::BF16});
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     data.examples = 16;
     m_window->jobs().setData(data);
@@ -127,7 +127,7 @@ void TestHosts::useExamples(std::int64_t count)
         dims[0] = count;
         array.tensor = tensor::Tensor::owning(array.tensor.dtype(), tensor::Shape(dims), std::move(bytes));
     }
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = m_folder.filePath(QStringLiteral("%1.npz").arg(count)).toStdString();
     data.examples = 16;
     QVERIFY(io::writeNpz(arrays.value(), data.inputs).ok());
@@ -247,7 +247,7 @@ void TestHosts::aSearchArrivesMeasured()
 {
     if (const QString why = whyNoRanks(); !why.isEmpty())
         QSKIP(qPrintable(why));
-    const auto maker = profile::PlanMaker::create(m_window->jobs().latencyOptions().backend, 0);
+    const auto maker = latency::PlanMaker::create(m_window->jobs().latencyOptions().backend, 0);
     QVERIFY(maker.ok());
     if (maker.value().backend().support(tensor::DType::BF16) != kernels::Support::Native)
         QSKIP("this machine has no backend with a native bfloat16, so that nothing can be timed");

@@ -205,7 +205,7 @@ void TestMainWindow::anOnnxModelIsEditedComparedSavedAndExported()
                 for (int k = 0; k < box->count(); ++k)
                     QCOMPARE(box->model()->flags(box->model()->index(k, 0)).testFlag(Qt::ItemIsEnabled),
                              box->itemText(k) != u"mxnet");
-        jobs::ExampleOptions data;
+        walks::ExampleOptions data;
         data.inputs = test::kSampleData.toStdString();
         window.jobs().setData(data);
         QVERIFY(settleAfterEdit(window));
@@ -262,7 +262,7 @@ void TestMainWindow::timesThatAreAwaitedAreNotAskedFor()
     MainWindow window;
     window.resize(1400, 900);
     window.show();
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QTRY_VERIFY(window.jobs().isBusy());
     window.showView(QStringLiteral("latency"));
     auto *const plot = window.findChild<widgets::LatencyPlot *>();
@@ -289,7 +289,7 @@ void TestMainWindow::theFirstStepsAreShownUntilTheyAreClosed()
         window.jobs().setErrorsWanted(false);
         auto *const steps = window.findChild<app::FirstSteps *>();
         QVERIFY(!steps->isVisibleTo(&window)); // on the start page
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         QVERIFY(steps->isVisibleTo(&window));
         for (QPushButton *button : steps->findChildren<QPushButton *>())
@@ -307,7 +307,7 @@ void TestMainWindow::theFirstStepsAreShownUntilTheyAreClosed()
     }
     MainWindow window;
     window.jobs().setErrorsWanted(false);
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     QVERIFY(!window.findChild<app::FirstSteps *>()->isVisibleTo(&window));
 }
@@ -321,13 +321,13 @@ void TestMainWindow::dataThatContradictTheModelChangeNothing()
         tensor::Tensor::owning(tensor::DType::F32, {2, 3, 8, 8}, std::vector<std::byte>(4 * 2 * 3 * 8 * 8))};
     QVERIFY(io::writeNpz(std::span(&array, 1), wrong).ok());
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     const session::Figures before = window.controller().figures();
     const std::string data = window.jobs().data()->inputs;
     const std::uint64_t revision = window.controller().snapshot()->revision;
     QSignalSpy failed(&window.jobs(), &app::LiveJobs::failed);
-    jobs::ExampleOptions examples;
+    walks::ExampleOptions examples;
     examples.inputs = wrong;
     window.jobs().setData(examples);
     QVERIFY(settleAfterEdit(window));
@@ -350,11 +350,11 @@ void TestMainWindow::dataThatContradictTheModelChangeNothing()
 void TestMainWindow::dataInPlaceOfOthersDimTheFiguresOfThose()
 {
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     QCOMPARE(window.controller().figures().comparisonRevision, window.controller().snapshot()->revision);
     window.jobs().setErrorsWanted(false); // so that they are not computed anew
-    jobs::ExampleOptions examples;
+    walks::ExampleOptions examples;
     examples.inputs = HALFTONE_SOURCE_DIR "/resources/sample/digits-calibration.npz";
     window.jobs().setData(examples);
     QVERIFY(settleAfterEdit(window));
@@ -368,7 +368,7 @@ void TestMainWindow::afterASuggestionTheKeysAreTheGraphs()
     MainWindow window;
     window.show();
     QVERIFY(QTest::qWaitForWindowActive(&window));
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     const auto target = [&window] { return window.controller().document()->policy().target; };
     const tensor::DType before = target();
@@ -400,9 +400,9 @@ void TestMainWindow::messagesAreOfTheModelThatIsOpen()
 {
     MainWindow window;
     window.jobs().setErrorsWanted(false);
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
-    window.tellFailure("something about the sample");
+    window.showError("something about the sample");
     const auto *const log = window.findChild<app::MessageLog *>();
     QVERIFY(log->toPlainText().contains("something about the sample"));
     window.open(test::kSampleModel);
@@ -587,7 +587,7 @@ void TestMainWindow::aNodesMenuCopiesItsWholeName()
 void TestMainWindow::theStatusBarWarnsOfTimesThatGainNothing()
 {
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     session::Figures figures = window.controller().figures();
     const session::Snapshot &snapshot = *window.controller().snapshot();
@@ -665,7 +665,7 @@ void TestMainWindow::boxesAndIconsAreSeenOnDarkGround()
 void TestMainWindow::theSuggestionStaysWhileFiguresAreAwaited()
 {
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     const QString text = window.suggestionBar().text();
     QVERIFY(!text.isEmpty());
@@ -679,7 +679,7 @@ void TestMainWindow::theSuggestionStaysWhileFiguresAreAwaited()
 void TestMainWindow::whatIsStoppedIsSaid()
 {
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QTRY_VERIFY(window.jobs().isBusy());
     for (QAction *action : window.findChildren<QAction *>()) {
         if (action->shortcut() == QKeySequence(Qt::SHIFT | Qt::Key_Escape))
@@ -695,7 +695,7 @@ void TestMainWindow::tooLittleMemoryIsMendedFromTheNotice()
     app::JobSettings little;
     little.memoryLimit = 2000; // bytes
     window.jobs().setSettings(little);
-    window.openSample();
+    window.openSample(test::mxnetSample());
     const auto *const notice = window.findChild<app::NoticeBar *>(QStringLiteral("notice"));
     QVERIFY(notice != nullptr);
     QTRY_VERIFY2_WITH_TIMEOUT(notice->text().contains("memory: a limit of 2.0 KiB is too small"),
@@ -839,7 +839,7 @@ void TestMainWindow::theSampleIsThereAsOnnxToo()
 void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
 {
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     const auto &bar = window.suggestionBar();
     QVERIFY2(bar.text().startsWith("energy (sum) overflows in float16"), qPrintable(bar.text()));
@@ -879,7 +879,7 @@ void TestMainWindow::figuresEqualTheCommandLines()
     window.open(test::kSampleModel);
     window.applyPolicyWhenOpen(policy);
     QVERIFY(settle(window));
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     window.jobs().setData(data);
     QVERIFY(settleAfterEdit(window));
@@ -913,7 +913,7 @@ void TestMainWindow::figuresEqualTheCommandLines()
 void TestMainWindow::latencyIsNotShownForWhatIsEmulated()
 {
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     window.jobs().setErrorsWanted(false);
     window.jobs().setLatencyWanted(true);
     QVERIFY(settle(window));
@@ -941,7 +941,7 @@ void TestMainWindow::aFailedOpenSaysWhyAndLeavesWhatWasOpen()
     QVERIFY(!window.controller().isOpen());
     QVERIFY2(window.failure().startsWith(bad), qPrintable(window.failure()));
 
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     const auto before = window.controller().snapshot();
     window.open(bad);
@@ -1011,7 +1011,7 @@ void TestMainWindow::anExportedModelIsTheConvertedOne()
 {
     const QTemporaryDir folder;
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     const session::Snapshot &snapshot = *window.controller().snapshot();
     session::ExportOptions options;

@@ -36,7 +36,7 @@ private Q_SLOTS:
         MainWindow window;
         window.resize(1400, 900);
         window.show();
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(test::settle(window));
         QTimer inDialogs;
         // Posted: a timer does not fire in a loop that its own slot has begun, as a dialog over a dialog is one.
@@ -52,7 +52,7 @@ private Q_SLOTS:
             if (++m_events % 50 == 0)
                 QTest::qWait(1);
             if (!window.controller().isOpen() && m_events % 200 == 0)
-                window.openSample();
+                window.openSample(test::mxnetSample());
         }
         m_isOver = true;
         QVERIFY(QTest::qWaitFor([] { return !QApplication::activeModalWidget(); }, 10000));
@@ -249,7 +249,7 @@ private:
             break;
         case 4:
             ++m_opened;
-            window.openSample();
+            window.openSample(test::mxnetSample());
             break;
         default:
             hitWidget(anyWidget(window));

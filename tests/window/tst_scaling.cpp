@@ -128,7 +128,7 @@ int look(const QSize &size, const QString &folder)
                           .arg(least.height());
     };
     judgeSize("start");
-    window.openSample();
+    window.openSample(test::mxnetSample());
     if (!test::settle(window))
         return 1;
     window.selectSomething();

@@ -74,7 +74,7 @@ void TestSessions::closingGivesFreedMemoryBack()
     QSKIP("freed memory is given back by glibc's own call");
 #endif
     MainWindow window;
-    window.openSample();
+    window.openSample(test::mxnetSample());
     QVERIFY(settle(window));
     QTest::qWait(1000); // until what the jobs have freed is given back
     constexpr std::size_t kPieces = 200'000;
@@ -98,7 +98,7 @@ void TestSessions::modelsThatWereOpenLeaveNoMemoryBehind()
         window.files().open(one.model); // asks nothing
         if (!settle(window))
             return false;
-        jobs::ExampleOptions data;
+        walks::ExampleOptions data;
         data.inputs = one.data.toStdString();
         data.examples = 8;
         window.jobs().setData(data);
@@ -129,7 +129,7 @@ void TestSessions::aSessionComesBackAsItWasSaved()
     session::Figures results;
     {
         MainWindow window;
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         QVERIFY(!window.files().isModified());
         window.controller().apply(policy::ExcludeNames{{"stem_conv"}});
@@ -188,7 +188,7 @@ void TestSessions::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame()
         MainWindow window;
         window.open(test::kSampleModel);
         QVERIFY(settle(window));
-        jobs::ExampleOptions examples;
+        walks::ExampleOptions examples;
         examples.inputs = data.toStdString();
         examples.examples = 6;
         window.jobs().setData(examples);
@@ -291,7 +291,7 @@ void TestSessions::openBlocksComeBackFromASessionAndAfterACrash()
 void TestSessions::attachedDataComeBackAfterACrash()
 {
     const QString copy = app::journalFolder() + "/crashed.journal";
-    const jobs::ExampleOptions data{test::kSampleData.toStdString(), "", "", 8};
+    const walks::ExampleOptions data{test::kSampleData.toStdString(), "", "", 8};
     {
         MainWindow window;
         window.open(test::kSampleModel);
@@ -414,7 +414,7 @@ void TestSessions::attachedDataAreOfferedWhereNothingWasEdited()
     window.files().close();
     QVERIFY(!QFile::exists(journal));
     // What a document brought with it is no work of a person's.
-    head.state.data = jobs::ExampleOptions{test::kSampleData.toStdString(), "", "", 0};
+    head.state.data = walks::ExampleOptions{test::kSampleData.toStdString(), "", "", 0};
     {
         auto begun = session::Journal::create(journal.toStdString(), head);
         QVERIFY(begun.ok());

@@ -131,7 +131,7 @@ void TestSourceFile::open(MainWindow &window) const
 {
     window.files().open(path("m-symbol.json")); // asks nothing
     QVERIFY(settle(window));
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = path("data.npz").toStdString();
     window.jobs().setData(data);
     QVERIFY(settleAfterEdit(window));

@@ -40,7 +40,7 @@ private Q_SLOTS:
         window.setGeometry(0, 0, 1500, 950);
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(test::settle(window));
 
         const graph::NodeId conv = test::nodeNamed(window.controller().snapshot()->graph(), "stem_conv");
@@ -78,7 +78,7 @@ private Q_SLOTS:
         window.setGeometry(0, 0, 1500, 950);
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(test::settle(window));
         const QPoint place = placeOf(window, window.lists().model()->indexOf(ListId::Target, "sum"));
         run({"mousemove", QString::number(place.x()), QString::number(place.y()), "click", "1"});
@@ -95,7 +95,7 @@ private Q_SLOTS:
         window.setGeometry(0, 0, 1500, 950);
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(test::settle(window));
         window.graphView().unfoldAll();
         QVERIFY(test::settle(window));

@@ -39,7 +39,7 @@ class TestThresholdExport : public QObject
     {
         window.resize(1600, 1000);
         window.show();
-        window.openSample();
+        window.openSample(test::mxnetSample());
         return settle(window)
             && window.controller().apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8})
             && settleAfterEdit(window);
@@ -163,7 +163,7 @@ private Q_SLOTS:
         const QTemporaryDir folder;
         MainWindow window;
         window.show();
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(settle(window));
         QVERIFY(window.controller().apply(policy::SetTarget{tensor::DType::BF16}));
         QTRY_VERIFY(window.jobs().isBusy() || window.isSettled());

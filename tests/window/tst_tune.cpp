@@ -1,5 +1,5 @@
 #include "app/live_jobs.h"
-#include "core/profile/plan_maker.h"
+#include "core/latency/plan_maker.h"
 #include "core/session/export.h"
 #include "core/tune/adopt.h"
 #include "core/tune/recording.h"
@@ -83,12 +83,12 @@ void TestTune::init()
     m_window->open(test::kSampleModel);
     QVERIFY(test::settle(*m_window));
     controller().apply(policy::SetTarget{tensor::DType::BF16});
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     data.examples = 16;
     m_window->jobs().setData(data);
     QVERIFY(test::settleAfterEdit(*m_window));
-    const auto maker = profile::PlanMaker::create(m_window->jobs().latencyOptions().backend, 0);
+    const auto maker = latency::PlanMaker::create(m_window->jobs().latencyOptions().backend, 0);
     QVERIFY(maker.ok());
     if (maker.value().backend().support(tensor::DType::BF16) != kernels::Support::Native)
         QSKIP("this machine has no backend with a native bfloat16, so that nothing can be timed");

@@ -86,7 +86,7 @@ public:
 
     void attach(std::size_t examples = 0)
     {
-        jobs::ExampleOptions data;
+        walks::ExampleOptions data;
         data.inputs = m_folder.filePath("pictures").toStdString();
         data.examples = examples;
         m_jobs.setData(data);
@@ -185,7 +185,7 @@ void TestWindowParts::withoutShapesDataAreAskedForBeforeLatency()
 {
     LivePictures live(1);
     QString why;
-    connect(&live.jobs(), &app::LiveJobs::latencyPutOff, this, [&](const QString &text) { why = text; });
+    connect(&live.jobs(), &app::LiveJobs::latencyDeferred, this, [&](const QString &text) { why = text; });
     live.jobs().setLatencyWanted(true);
     QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
     QVERIFY2(why.startsWith("No layer times yet: ")
@@ -206,7 +206,7 @@ void TestWindowParts::everyModelHasALatencyMeasurementOfItsOwn()
     auto other = session::Document::open(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
     QVERIFY(other.ok());
     QString why;
-    connect(&live.jobs(), &app::LiveJobs::latencyPutOff, this, [&](const QString &text) { why = text; });
+    connect(&live.jobs(), &app::LiveJobs::latencyDeferred, this, [&](const QString &text) { why = text; });
     live.controller().setDocument(std::move(other).value());
     QTRY_VERIFY_WITH_TIMEOUT(!live.jobs().isBusy(), 60000);
     QVERIFY2(why.startsWith("No layer times yet: "), qPrintable(why));
@@ -255,7 +255,7 @@ void TestWindowParts::presetsOfPreprocessingStandSideBySide()
         QVERIFY(labels.write(QStringLiteral("%1,%2\n").arg(name).arg(k).toLatin1()) > 0);
     }
     labels.close();
-    jobs::ExampleOptions data;
+    walks::ExampleOptions data;
     data.inputs = folder.filePath("pictures").toStdString();
     data.labels = folder.filePath("pictures/labels.csv").toStdString();
 
@@ -339,7 +339,7 @@ void TestWindowParts::picturesWithoutRulesAreAskedFor()
 void TestWindowParts::allExamplesStayAll()
 {
     const QTemporaryDir folder;
-    jobs::ExampleOptions now;
+    walks::ExampleOptions now;
     now.inputs = folder.path().toStdString();
     now.examples = 0; // all of them
     const app::AttachDialog again(now, 64);

@@ -280,7 +280,7 @@ private Q_SLOTS:
         QVERIFY(test::settle(window));
         QVERIFY(window.controller().snapshot()->converted);
         QVERIFY(longest("50,000 operators") < conversionMs / 2);
-        window.openSample(); // what was shown goes
+        window.openSample(test::mxnetSample()); // what was shown goes
         QVERIFY(test::settle(window));
         QVERIFY(longest("another model after that") < conversionMs / 2);
     }
@@ -303,7 +303,7 @@ private Q_SLOTS:
         window.open(longModel(folder, 400));
         QVERIFY(test::settle(window));
         session::Figures figures;
-        auto outcome = std::make_shared<jobs::CompareOutcome>();
+        auto outcome = std::make_shared<walks::CompareOutcome>();
         outcome->isWhole = false;
         outcome->comparison.threshold = 30;
         figures.comparison = outcome;
@@ -355,7 +355,7 @@ private Q_SLOTS:
         window.resize(1600, 1000);
         window.show();
         Watchdog watchdog;
-        window.openSample();
+        window.openSample(test::mxnetSample());
         QVERIFY(test::settle(window));
         QTest::qWait(50);
         watchdog.forget();

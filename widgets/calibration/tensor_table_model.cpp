@@ -7,7 +7,7 @@
 
 namespace halftone::widgets {
 
-void TensorTableModel::setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration)
+void TensorTableModel::setCalibration(std::shared_ptr<const walks::CalibrateOutcome> calibration)
 {
     beginResetModel();
     m_calibration = std::move(calibration);
@@ -99,7 +99,7 @@ QString TensorTableModel::methodAt(int row) const
         return tr("largest");
     if (!m_chosen)
         return {};
-    const jobs::ChosenThreshold &chosen = (*m_chosen)[static_cast<std::size_t>(row)];
+    const calibration::ChosenThreshold &chosen = (*m_chosen)[static_cast<std::size_t>(row)];
     if (chosen.choice.value)
         return tr("by hand");
     const QString method = methodText(chosen.choice.method);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/jobs/calibrate.h"
-#include "core/jobs/chosen_thresholds.h"
+#include "core/calibration/chosen_thresholds.h"
 #include "core/session/tensor_risk.h"
+#include "core/walks/calibrate.h"
 
 #include <QAbstractTableModel>
 
@@ -37,14 +37,14 @@ public:
         WarningRole, ///< bool: a rule is broken
         OwnRole ///< bool: the policy names this tensor
     };
-    using Chosen = std::shared_ptr<const std::vector<jobs::ChosenThreshold>>;
+    using Chosen = std::shared_ptr<const std::vector<calibration::ChosenThreshold>>;
 
     using QAbstractTableModel::QAbstractTableModel;
 
     static bool isNumber(int column) { return column >= Threshold; }
 
     /// Null: no rows.
-    void setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration);
+    void setCalibration(std::shared_ptr<const walks::CalibrateOutcome> calibration);
     /// chosen  null: not known yet. stale: of an earlier policy than `policy`
     /// uses  of every tensor
     void setChosen(Chosen chosen, const policy::Policy &policy, std::vector<session::TensorUse> uses,
@@ -65,7 +65,7 @@ private:
     QString toolTip(int row, int column) const;
     std::pair<QString, QString> titleOf(int column) const; ///< and what it means
 
-    std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
+    std::shared_ptr<const walks::CalibrateOutcome> m_calibration;
     Chosen m_chosen;
     policy::Policy m_policy;
     std::vector<std::optional<double>> m_byChannel; ///< by row: SQNR in dB of weights written by channel

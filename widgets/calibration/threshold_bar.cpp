@@ -214,7 +214,7 @@ void ThresholdBar::showErrors()
     if (figures.comparison && node && *node < figures.nodes.size()) {
         if (figures.nodes[*node].cumulative)
             add(tr("layer"), *figures.nodes[*node].cumulative);
-        for (const profile::OutputErrors &output : figures.comparison->comparison.outputs) {
+        for (const compare::OutputErrors &output : figures.comparison->comparison.outputs) {
             add(tr("output"), output.figures);
             break; // the first one is what is scored
         }

@@ -60,7 +60,7 @@ private:
     bool m_isLow = false;
     std::vector<session::TensorAdvice> m_allAdvice;
     std::shared_ptr<const session::Snapshot> m_advised; ///< that it is on, with the next
-    std::shared_ptr<const jobs::CalibrateOutcome> m_advisedOn;
+    std::shared_ptr<const walks::CalibrateOutcome> m_advisedOn;
     const session::TensorAdvice *m_advice = nullptr; ///< on the tensor shown
 };
 

@@ -36,7 +36,7 @@ bool isQuick(const session::Document::Request &request)
     std::size_t left = kQuickNodes;
     if (hasMoreNodes(model.graph, left))
         return false;
-    const bool isInt8 = jobs::asksForInt8(*request.policy);
+    const bool isInt8 = walks::asksForInt8(*request.policy);
     if (!request.policy->castParams.value_or(false) && !isInt8)
         return true;
     if (isInt8 && request.calibration) // thresholds may have to be searched for

@@ -33,7 +33,7 @@ public:
         cancel();
         m_thread = std::jthread([this, previous = std::move(m_thread), work = std::move(work),
                                  deliver = std::move(deliver)](std::stop_token stop) mutable {
-            stepBehind(kStepsBehind);
+            lowerPriority(kNicer);
             if (previous.joinable())
                 previous.join();
             if (stop.stop_requested())
@@ -62,7 +62,7 @@ public:
     bool isRunning() const { return m_running; } ///< an answer is still to come
 
 private:
-    static constexpr int kStepsBehind = 5; ///< a third of the weight: other programs do not stop it
+    static constexpr int kNicer = 5; ///< a third of the weight: other programs do not stop it
 
     template <class Work>
     static auto answerOf(Work &work, const std::stop_token &stop) noexcept

@@ -42,7 +42,7 @@ void WhileSeen::ask()
     if (isInSight(m_widget))
         work();
     else
-        putOff();
+        defer();
 }
 
 void WhileSeen::catchUp()

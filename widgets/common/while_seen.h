@@ -21,7 +21,7 @@ public:
 
     /// Works now, or once when the widget comes into sight.
     void ask();
-    void putOff() { m_isBehind = true; } ///< until the widget comes into sight
+    void defer() { m_isBehind = true; } ///< until the widget comes into sight
     /// Works now if it was put off: somebody wants to read what the widget would show.
     void catchUp();
     bool isBehind() const { return m_isBehind; } ///< work was put off

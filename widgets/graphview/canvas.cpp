@@ -64,7 +64,7 @@ Canvas::Canvas(QWidget *parent)
     connect(m_zooming, &QTimer::timeout, this, [this] {
         scenePainter().setZooming(false);
         if (m_picture.isPlain())
-            drawAnew();
+            redraw();
     });
     connect(m_fading, &QVariantAnimation::finished, this, [this] { m_before = {}; });
 }
@@ -80,7 +80,7 @@ void Canvas::setInput(const PaintInput &input)
     m_input = input;
     if (isOther) // what is selected does not show in it
         m_minimap->refresh();
-    drawAnew();
+    redraw();
 }
 
 void Canvas::setMessage(const QString &text)
@@ -216,7 +216,7 @@ void Canvas::paintRing(QPainter &painter, ItemIndex item, int width)
     painter.drawRoundedRect(ring, kMarkGap, kMarkGap);
 }
 
-void Canvas::drawAnew()
+void Canvas::redraw()
 {
     m_picture.forget();
     update();
@@ -233,7 +233,7 @@ void Canvas::paintEvent(QPaintEvent *)
         return;
     }
     if (!m_picture.update(*this, scenePainter(), m_input, m_camera))
-        QTimer::singleShot(0, this, &Canvas::drawAnew);
+        QTimer::singleShot(0, this, &Canvas::redraw);
     painter.drawPixmap(0, 0, m_picture.pixels()); // covers all
     scenePainter().paintTitlesAbove(painter, belowCaption(rect()), m_picture.camera(), m_input);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -374,7 +374,7 @@ void Canvas::changeEvent(QEvent *event)
         || event->type() == QEvent::StyleChange) {
         m_painter.reset();
         m_minimap->refresh();
-        drawAnew();
+        redraw();
     }
     QWidget::changeEvent(event);
 }

@@ -88,7 +88,7 @@ private:
     ItemIndex itemAt(const QPointF &view) const;
     void moveCamera(Camera camera);
     void noteZoom();
-    void drawAnew(); ///< the scene, with the next picture
+    void redraw(); ///< the scene, with the next picture
     QRectF captionBox() const; ///< empty without one
     QRectF belowCaption(QRectF area) const;
     void paintCaption(QPainter &painter);

@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    void takeRanges(const Scene &scene, const jobs::CalibrateOutcome &calibration)
+    void takeRanges(const Scene &scene, const walks::CalibrateOutcome &calibration)
     {
         std::unordered_map<std::string_view, double> byNode;
         for (const calibration::CalibratedTensor &tensor : calibration.tensors) {

@@ -98,7 +98,7 @@ DetailSection timeSection(const session::Snapshot &snapshot, const session::Figu
     const session::NodeFigures &known = figures.nodes[node];
     const bool isStale = figures.latencyRevision != snapshot.revision;
     const auto add = [&](const QString &label, const std::optional<session::NodeLatency> &latency,
-                         const profile::Latency *whole) {
+                         const latency::Latency *whole) {
         if (!latency)
             return;
         QString text = microseconds(latency->microseconds) + QStringLiteral(" \u00b5s");

@@ -162,7 +162,7 @@ DetailSection NodeDetails::precision() const
     section.rows.push_back({QStringLiteral("requested"), text, {}, types.differ(), false, {}});
     if (types.differ())
         section.rows.push_back({QStringLiteral("why not"),
-                                whyNotAsAsked(m_snapshot, m_sourceTypes, m_node),
+                                whyDifferent(m_snapshot, m_sourceTypes, m_node),
                                 {},
                                 true,
                                 false,

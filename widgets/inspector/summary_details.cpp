@@ -112,18 +112,19 @@ DetailSection parametersOf(const session::Snapshot &snapshot)
 
 /// What the task is judged by: against what is right, and against float32.
 template <class Add>
-void addTask(const jobs::TaskScore &task, const Add &add)
+void addTask(const tasks::TaskScore &task, const Add &add)
 {
-    const auto words = jobs::wordsOf(task);
+    const auto words = tasks::wordsOf(task);
     if (!words)
         return;
-    const QString guessed = task.isGuessed && task.metric != jobs::Metric::Top1
+    const QString guessed = task.isGuessed && task.metric != tasks::Metric::Top1
         ? QStringLiteral(" (guessed: Ctrl+D)")
         : QString();
     const auto text = [](const std::string &one) { return plain(one).replace(u' ', QChar(0xa0)); };
     add(plain(words->name) + guessed, text(words->values()), task.reference && task.other < task.reference);
     if (task.reference && task.agreement) {
-        const auto agreement = jobs::wordsOf({task.metric, false, {}, {}, task.agreement, task.examples, {}});
+        const auto agreement
+            = tasks::wordsOf({task.metric, false, {}, {}, task.agreement, task.examples, {}});
         add(plain(agreement->name), text(agreement->values()), false);
     }
 }
@@ -133,7 +134,7 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
     if (!figures.comparison)
         return;
     DetailSection section{QStringLiteral("Compared with the source"), {}};
-    const jobs::CompareOutcome &outcome = *figures.comparison;
+    const walks::CompareOutcome &outcome = *figures.comparison;
     const bool isStale = figures.comparisonRevision != snapshot.revision;
     const auto add = [&](const QString &label, const QString &value, bool isWarning = false,
                          std::optional<graph::NodeId> link = {}) {

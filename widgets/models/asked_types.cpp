@@ -63,7 +63,7 @@ AskedAndGot askedAndGot(const session::Snapshot &snapshot, graph::NodeId node)
     return {isTakenAway(snapshot, node) ? snapshot.target() : asked, snapshot.precisionOf(node)};
 }
 
-QString whyNotAsAsked(const session::Snapshot &snapshot, const infer::TypeMap &types, graph::NodeId node)
+QString whyDifferent(const session::Snapshot &snapshot, const infer::TypeMap &types, graph::NodeId node)
 {
     for (const rewrite::NodeNote &note : snapshot.converted->conversion.notes) {
         if (note.node == node)

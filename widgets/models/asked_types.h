@@ -21,6 +21,6 @@ AskedAndGot askedAndGot(const session::Snapshot &snapshot, graph::NodeId node);
 
 /// Why a node whose types differ did not get what was asked, for people.
 /// types  of the source graph
-QString whyNotAsAsked(const session::Snapshot &snapshot, const infer::TypeMap &types, graph::NodeId node);
+QString whyDifferent(const session::Snapshot &snapshot, const infer::TypeMap &types, graph::NodeId node);
 
 } // namespace halftone::widgets

@@ -35,13 +35,13 @@ QString countsOf(std::size_t fp32, const std::optional<std::size_t> &mixed)
     return QString::number(fp32) + (mixed ? arrow() + QString::number(*mixed) : QString());
 }
 
-void addDevice(const profile::Latency &fp32, const profile::Latency *mixed, LatencyWords &words)
+void addDevice(const latency::Latency &fp32, const latency::Latency *mixed, LatencyWords &words)
 {
-    const auto pair = [&](std::optional<double> profile::Latency::*member) {
+    const auto pair = [&](std::optional<double> latency::Latency::*member) {
         return pairOf(fp32.*member, mixed ? mixed->*member : std::nullopt);
     };
-    words.onDevice = pair(&profile::Latency::deviceMs);
-    words.limit = pair(&profile::Latency::limitMs);
+    words.onDevice = pair(&latency::Latency::deviceMs);
+    words.limit = pair(&latency::Latency::limitMs);
     if (!fp32.launches)
         return;
     const auto other = mixed ? mixed->launches : std::optional<kernels::Launches>();
@@ -78,14 +78,14 @@ QString LatencyWords::sentence() const
 
 LatencyWords latencyWords(const session::LatencyFigures &latency, tensor::DType target)
 {
-    const profile::Versus &versus = latency.versus;
+    const latency::Versus &versus = latency.versus;
     LatencyWords words;
     addDevice(latency.fp32, latency.native ? &latency.mixed : nullptr, words);
     if (!latency.native) {
         words.fp32 = milliseconds(latency.fp32.medianMs);
         words.notTimed
             = tr("%1 is emulated on this machine, not timed").arg(plain(std::string(tensor::nameOf(target))));
-        words.isDisturbed = profile::isDisturbed(latency.fp32);
+        words.isDisturbed = latency::isDisturbed(latency.fp32);
         return words;
     }
     words.fp32 = milliseconds(versus.medianMs);
@@ -96,7 +96,7 @@ LatencyWords latencyWords(const session::LatencyFigures &latency, tensor::DType 
     if (words.isSlower)
         words.ratio += tr(", slower");
     words.isDisturbed
-        = versus.isDisturbed || profile::isDisturbed(latency.fp32) || profile::isDisturbed(latency.mixed);
+        = versus.isDisturbed || latency::isDisturbed(latency.fp32) || latency::isDisturbed(latency.mixed);
     return words;
 }
 

@@ -106,10 +106,11 @@ void ThresholdEditor::takePolicy()
         return;
     m_choosing.start(
         [calibration = m_calibration, policy = *policy(), before = m_chosen](std::stop_token stop) {
-            return jobs::chosenThresholds(calibration->tensors, policy,
-                                          before ? std::span<const jobs::ChosenThreshold>(*before)
-                                                 : std::span<const jobs::ChosenThreshold>(),
-                                          stop);
+            return calibration::chosenThresholds(calibration->tensors, policy,
+                                                 before
+                                                     ? std::span<const calibration::ChosenThreshold>(*before)
+                                                     : std::span<const calibration::ChosenThreshold>(),
+                                                 stop);
         },
         [this](Chosen chosen) {
             m_chosen = std::move(chosen);
@@ -158,8 +159,8 @@ void ThresholdEditor::show(std::optional<std::size_t> index)
     if (tensor() && tensor()->statistics.absMax > 0) {
         m_studying.start(
             [tensor = std::shared_ptr<const calibration::CalibratedTensor>(m_calibration, tensor())](
-                std::stop_token stop) { return jobs::ThresholdStudy::of(tensor, stop); },
-            [this](std::shared_ptr<const jobs::ThresholdStudy> study) {
+                std::stop_token stop) { return calibration::ThresholdStudy::of(tensor, stop); },
+            [this](std::shared_ptr<const calibration::ThresholdStudy> study) {
                 m_study = std::move(study);
                 m_figures.reset();
                 Q_EMIT tensorChanged();
@@ -170,7 +171,7 @@ void ThresholdEditor::show(std::optional<std::size_t> index)
 
 policy::ThresholdChoice ThresholdEditor::choice() const
 {
-    return tensor() && policy() ? jobs::choiceFor(*policy(), *tensor()) : policy::ThresholdChoice();
+    return tensor() && policy() ? calibration::choiceFor(*policy(), *tensor()) : policy::ThresholdChoice();
 }
 
 bool ThresholdEditor::isOwnChoice() const
@@ -191,7 +192,7 @@ double ThresholdEditor::value() const
         return (*m_chosen)[*m_index].threshold.value;
     if (m_study) {
         const calibration::ThresholdOptions usual;
-        for (const jobs::ThresholdMark &mark : m_study->marks()) {
+        for (const calibration::ThresholdMark &mark : m_study->marks()) {
             if (mark.options.method == chosen.method && mark.options.percentile == usual.percentile)
                 return mark.threshold.value;
         }
@@ -199,7 +200,7 @@ double ThresholdEditor::value() const
     return tensor()->threshold.value;
 }
 
-std::optional<jobs::ThresholdFigures> ThresholdEditor::figures() const
+std::optional<calibration::ThresholdFigures> ThresholdEditor::figures() const
 {
     if (!m_study)
         return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/jobs/chosen_thresholds.h"
-#include "core/jobs/threshold_study.h"
+#include "core/calibration/chosen_thresholds.h"
+#include "core/calibration/threshold_study.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/common/latest_job.h"
 
@@ -24,12 +24,12 @@ class ThresholdEditor : public QObject
     Q_OBJECT
 
 public:
-    using Chosen = std::shared_ptr<const std::vector<jobs::ChosenThreshold>>;
+    using Chosen = std::shared_ptr<const std::vector<calibration::ChosenThreshold>>;
 
     explicit ThresholdEditor(DocumentController *controller, QObject *parent = nullptr);
 
     /// Null before data were run through the model.
-    const std::shared_ptr<const jobs::CalibrateOutcome> &calibration() const { return m_calibration; }
+    const std::shared_ptr<const walks::CalibrateOutcome> &calibration() const { return m_calibration; }
     /// What the policy chooses for every tensor; null before the first answer. Of an earlier policy while isChoosing().
     const Chosen &chosen() const { return m_chosen; }
     bool isChoosing() const { return m_choosing.isRunning(); }
@@ -40,7 +40,7 @@ public:
     std::optional<std::size_t> index() const { return m_index; } ///< of it in calibration()
     std::optional<graph::NodeId> nodeOf(const calibration::CalibratedTensor &tensor) const;
     /// Null while it is being computed, and for a tensor of zeros.
-    const std::shared_ptr<const jobs::ThresholdStudy> &study() const { return m_study; }
+    const std::shared_ptr<const calibration::ThresholdStudy> &study() const { return m_study; }
     bool isStudying() const { return m_studying.isRunning(); }
 
     policy::ThresholdChoice choice() const; ///< of the tensor shown, by the policy
@@ -51,7 +51,7 @@ public:
     QString whyWithoutEffect() const;
     double value() const; ///< threshold of the tensor shown: in hand, else chosen; 0 for none
     bool isMoving() const { return m_moved.has_value(); }
-    std::optional<jobs::ThresholdFigures> figures() const; ///< of value()
+    std::optional<calibration::ThresholdFigures> figures() const; ///< of value()
 
     void choose(std::size_t index);
 
@@ -81,15 +81,15 @@ private:
     void show(std::optional<std::size_t> index);
 
     DocumentController *m_controller;
-    std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
+    std::shared_ptr<const walks::CalibrateOutcome> m_calibration;
     std::unordered_map<std::string, std::size_t>
         m_firstOfNode; ///< index of a node's first tensor, by its name
     std::unordered_map<std::string, graph::NodeId> m_nodes;
     Chosen m_chosen;
     std::optional<std::size_t> m_index;
-    std::shared_ptr<const jobs::ThresholdStudy> m_study;
+    std::shared_ptr<const calibration::ThresholdStudy> m_study;
     std::optional<double> m_moved;
-    mutable std::optional<jobs::ThresholdFigures> m_figures; ///< of value(), once asked for
+    mutable std::optional<calibration::ThresholdFigures> m_figures; ///< of value(), once asked for
     QTimer m_settle;
     LatestJob m_choosing;
     LatestJob m_studying;

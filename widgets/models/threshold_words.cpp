@@ -20,7 +20,7 @@ QString methodText(policy::ThresholdMethod method)
     return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
 
-QString markText(const jobs::ThresholdMark &mark)
+QString markText(const calibration::ThresholdMark &mark)
 {
     return mark.options.method == policy::ThresholdMethod::Percentile
         ? QLatin1Char('p') + QString::number(mark.options.percentile)
@@ -39,7 +39,7 @@ QString clippedText(double share)
     return share <= 0 ? tr("nothing clipped") : tr("%1 clipped").arg(shareText(share));
 }
 
-QString figuresText(const jobs::ThresholdFigures &figures, const std::optional<double> &minMaxDb)
+QString figuresText(const calibration::ThresholdFigures &figures, const std::optional<double> &minMaxDb)
 {
     QStringList parts{clippedText(figures.clipped)};
     parts << tr("KL %1").arg(significant(figures.divergence));

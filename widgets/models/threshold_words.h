@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/jobs/threshold_study.h"
+#include "core/calibration/threshold_study.h"
 #include "core/policy/threshold_choice.h"
 
 #include <QString>
@@ -9,10 +9,10 @@
 namespace halftone::widgets {
 
 QString methodText(policy::ThresholdMethod method); ///< "minmax", "entropy", "percentile", "mse"
-QString markText(const jobs::ThresholdMark &mark); ///< the same, percentiles as "p99.9"
+QString markText(const calibration::ThresholdMark &mark); ///< the same, percentiles as "p99.9"
 QString shareText(double share); ///< "0.12 %", "none"
 QString clippedText(double share); ///< "0.12 % clipped", "nothing clipped"
 /// "0.12 % clipped · KL 0.0123 · 34.5 dB"; with minmax's SQNR beside, if it is given.
-QString figuresText(const jobs::ThresholdFigures &figures, const std::optional<double> &minMaxDb = {});
+QString figuresText(const calibration::ThresholdFigures &figures, const std::optional<double> &minMaxDb = {});
 
 } // namespace halftone::widgets

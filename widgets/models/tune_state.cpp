@@ -13,10 +13,10 @@
 namespace halftone::widgets {
 namespace {
 
-double worstSqnr(const jobs::CompareOutcome &outcome)
+double worstSqnr(const walks::CompareOutcome &outcome)
 {
     double worst = std::numeric_limits<double>::infinity();
-    for (const profile::OutputErrors &output : outcome.comparison.outputs)
+    for (const compare::OutputErrors &output : outcome.comparison.outputs)
         worst = std::isnan(output.figures.sqnrDb) ? output.figures.sqnrDb
                                                   : std::min(worst, output.figures.sqnrDb);
     return worst;
@@ -30,7 +30,7 @@ std::optional<double> changeOf(const std::optional<double> &top1, const std::opt
     return agreement ? std::optional(100 * (*agreement - 1)) : std::nullopt;
 }
 
-std::optional<double> changeOf(const jobs::CompareOutcome &outcome)
+std::optional<double> changeOf(const walks::CompareOutcome &outcome)
 {
     const auto top1Of = [](const auto &accuracy) {
         return accuracy ? std::optional<double>(accuracy->top1) : std::nullopt;
@@ -170,7 +170,7 @@ void TuneState::takeOwn()
         && figures.comparison->isWhole && figures.latencyRevision == figures.comparisonRevision;
     if (!snapshot || !isWhole || figures.latencyRevision != snapshot->revision)
         return;
-    profile::Versus versus = figures.latency->versus;
+    latency::Versus versus = figures.latency->versus;
     TunePlace place;
     place.isMeasured = place.isOwn = true;
     place.isDisturbed = versus.isDisturbed;
@@ -181,7 +181,7 @@ void TuneState::takeOwn()
     const auto &mixed = figures.latency->mixed.deviceMs;
     if (reference && reference->measured->byDevice && fp32 && mixed && *fp32 > 0) { // by the search's clock
         versus.ratio = *mixed / *fp32;
-        versus.ci95 = {versus.ratio * (1 - profile::kPlacement), versus.ratio * (1 + profile::kPlacement)};
+        versus.ci95 = {versus.ratio * (1 - latency::kPlacement), versus.ratio * (1 + latency::kPlacement)};
     }
     const double wide = reference ? reference->measured->milliseconds : versus.medianMs;
     place.ratio = versus.ratio;

@@ -117,7 +117,7 @@ Q_SIGNALS:
     void selectionChanged();
     void previewChanged(std::shared_ptr<const halftone::session::Snapshot> snapshot); ///< null: none
     void startWanted();
-    void againWanted(); ///< the same search, and what is not to be trusted is measured once more
+    void repeatWanted(); ///< the same search, and what is not to be trusted is measured once more
     void stopWanted();
 
 private:

@@ -350,16 +350,16 @@ QString CalibrationPlot::csv() const
     const auto &study = m_editor->study();
     if (!study)
         return text;
-    for (const jobs::ThresholdMark &mark : study->marks()) {
+    for (const calibration::ThresholdMark &mark : study->marks()) {
         if (mark.threshold.sqnrDb)
             add(QStringLiteral("SQNR of ") + markText(mark), mark.threshold.value, 0, *mark.threshold.sqnrDb);
         add(QStringLiteral("clipped by ") + markText(mark), mark.threshold.value, 0, mark.clipped);
     }
-    for (const jobs::CurvePoint &point : study->divergence())
+    for (const calibration::CurvePoint &point : study->divergence())
         add(QStringLiteral("divergence"), point.threshold, 0, point.value);
-    for (const jobs::CurvePoint &point : study->searched())
+    for (const calibration::CurvePoint &point : study->searched())
         add(QStringLiteral("divergence in the entropy search"), point.threshold, 0, point.value);
-    for (const jobs::CurvePoint &point : study->sqnr())
+    for (const calibration::CurvePoint &point : study->sqnr())
         add(QStringLiteral("SQNR"), point.threshold, 0, point.value);
     return text;
 }

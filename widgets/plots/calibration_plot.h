@@ -64,7 +64,7 @@ private:
     ExponentChart m_exponents;
     CurveChart m_curves;
     std::vector<ThresholdHandle *> m_handles;
-    std::shared_ptr<const jobs::CalibrateOutcome> m_kept; ///< that the tensor drawn is of
+    std::shared_ptr<const walks::CalibrateOutcome> m_kept; ///< that the tensor drawn is of
     const calibration::CalibratedTensor *m_tensor = nullptr;
     std::array<QRect, 3> m_placed; ///< where the drawings were when their marks were placed
     bool m_isWide = false;

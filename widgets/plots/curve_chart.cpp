@@ -10,7 +10,7 @@
 namespace halftone::widgets {
 namespace {
 
-using jobs::CurvePoint;
+using calibration::CurvePoint;
 using policy::ThresholdMethod;
 
 constexpr double kLeastDivergence = 1e-6; ///< of the logarithmic axis, which has no zero
@@ -63,7 +63,7 @@ CurveChart::CurveChart(QCPAxisRect *rect)
     m_line->setVisible(false);
 }
 
-void CurveChart::show(const jobs::ThresholdStudy *study, const ChartLook &look)
+void CurveChart::show(const calibration::ThresholdStudy *study, const ChartLook &look)
 {
     m_study = study;
     m_marks.clear();
@@ -90,7 +90,7 @@ void CurveChart::show(const jobs::ThresholdStudy *study, const ChartLook &look)
     std::vector<CurvePoint> sqnr = study->sqnr();
     std::erase_if(sqnr, [](const CurvePoint &point) { return !(point.value < kMostSqnr); });
     fill(m_sqnr, sqnr);
-    for (const jobs::ThresholdMark &mark : study->marks()) {
+    for (const calibration::ThresholdMark &mark : study->marks()) {
         const calibration::Threshold &threshold = mark.threshold;
         if (threshold.method != mark.options.method)
             continue; // it fell back
@@ -105,7 +105,7 @@ void CurveChart::show(const jobs::ThresholdStudy *study, const ChartLook &look)
     fitValues();
 }
 
-void CurveChart::setFigures(const std::optional<jobs::ThresholdFigures> &figures)
+void CurveChart::setFigures(const std::optional<calibration::ThresholdFigures> &figures)
 {
     const bool isShown = m_study && figures;
     m_line->setVisible(isShown);

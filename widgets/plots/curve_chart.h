@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/jobs/threshold_study.h"
+#include "core/calibration/threshold_study.h"
 #include "widgets/plots/chart_parts.h"
 
 class QCPGraph;
@@ -16,8 +16,8 @@ public:
     /// Needs: a rectangle with its right axis shown.
     explicit CurveChart(QCPAxisRect *rect);
 
-    void show(const jobs::ThresholdStudy *study, const ChartLook &look); ///< null: empty
-    void setFigures(const std::optional<jobs::ThresholdFigures> &figures);
+    void show(const calibration::ThresholdStudy *study, const ChartLook &look); ///< null: empty
+    void setFigures(const std::optional<calibration::ThresholdFigures> &figures);
     void fit();
     void placeMarks(); ///< for the size as it is
     void colourAxes(const ChartLook &look); ///< after the axes were styled
@@ -38,7 +38,7 @@ private:
     QCPGraph *m_sqnrHere;
     QCPItemStraightLine *m_line;
     LabelledMarks m_marks;
-    const jobs::ThresholdStudy *m_study = nullptr;
+    const calibration::ThresholdStudy *m_study = nullptr;
 };
 
 } // namespace halftone::widgets

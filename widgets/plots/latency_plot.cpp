@@ -37,7 +37,7 @@ LatencyPlot::Series LatencyPlot::makeSeries(const QString &name)
     return series;
 }
 
-void LatencyPlot::fill(Series &series, Member member, const profile::Latency &measured, const QColor &colour)
+void LatencyPlot::fill(Series &series, Member member, const latency::Latency &measured, const QColor &colour)
 {
     const double offset = &series == &m_fp32 ? -kBarWidth / 2 : kBarWidth / 2;
     QVector<double> x, y, below, above;
@@ -74,7 +74,7 @@ void LatencyPlot::setWanted(bool wanted)
     refresh();
 }
 
-void LatencyPlot::setPutOff(const QString &why)
+void LatencyPlot::setDeferred(const QString &why)
 {
     m_putOff = why;
     refresh();

@@ -19,7 +19,7 @@ public:
     /// Times are on their way, or nobody has asked for them: an empty drawing says which.
     void setWanted(bool wanted);
     /// Why none are to be expected though they are wanted; empty: they are on their way.
-    void setPutOff(const QString &why);
+    void setDeferred(const QString &why);
     QString csv() const override;
 
 protected:
@@ -39,7 +39,7 @@ private:
     using Member = std::optional<session::NodeLatency> session::NodeFigures::*;
 
     Series makeSeries(const QString &name);
-    void fill(Series &series, Member member, const profile::Latency &measured, const QColor &colour);
+    void fill(Series &series, Member member, const latency::Latency &measured, const QColor &colour);
     QString timeText(graph::NodeId node, Member member) const;
 
     Series m_fp32;

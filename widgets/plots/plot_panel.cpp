@@ -194,7 +194,7 @@ void PlotPanel::refresh()
     if (isSeen())
         redraw();
     else
-        m_seen->putOff();
+        m_seen->defer();
 }
 
 void PlotPanel::redraw()

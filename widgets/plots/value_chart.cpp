@@ -48,7 +48,7 @@ void ValueChart::clear()
     setThreshold(0, 0);
 }
 
-void ValueChart::show(const calibration::CalibratedTensor &tensor, const jobs::ThresholdStudy *study,
+void ValueChart::show(const calibration::CalibratedTensor &tensor, const calibration::ThresholdStudy *study,
                       const ChartLook &look)
 {
     m_tensor = &tensor;
@@ -68,7 +68,7 @@ void ValueChart::show(const calibration::CalibratedTensor &tensor, const jobs::T
     addMarks(study, look);
 }
 
-void ValueChart::addMarks(const jobs::ThresholdStudy *study, const ChartLook &look)
+void ValueChart::addMarks(const calibration::ThresholdStudy *study, const ChartLook &look)
 {
     m_marks.clear();
     m_end = tensor::rangeOf(look.target).largest;
@@ -80,7 +80,7 @@ void ValueChart::addMarks(const jobs::ThresholdStudy *study, const ChartLook &lo
     QColor faint = look.text;
     faint.setAlphaF(0.55F);
     const double side = wordSide();
-    for (const jobs::ThresholdMark &mark : study->marks())
+    for (const calibration::ThresholdMark &mark : study->marks())
         m_marks.add(side * mark.threshold.value, markText(mark), QPen(faint, 1, Qt::DotLine), look);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/jobs/threshold_study.h"
+#include "core/calibration/threshold_study.h"
 #include "widgets/plots/chart_parts.h"
 
 #include <array>
@@ -19,7 +19,7 @@ public:
     explicit ValueChart(QCPAxisRect *rect);
 
     /// study  null while it is computed: without the methods
-    void show(const calibration::CalibratedTensor &tensor, const jobs::ThresholdStudy *study,
+    void show(const calibration::CalibratedTensor &tensor, const calibration::ThresholdStudy *study,
               const ChartLook &look);
     void clear();
     void setThreshold(double threshold, double clipped); ///< 0: none
@@ -32,7 +32,7 @@ public:
 
 private:
     int wordSide() const;
-    void addMarks(const jobs::ThresholdStudy *study, const ChartLook &look);
+    void addMarks(const calibration::ThresholdStudy *study, const ChartLook &look);
 
     QCPAxisRect *m_rect;
     QCPBars *m_bars;

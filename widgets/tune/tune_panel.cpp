@@ -87,7 +87,7 @@ QWidget *TunePanel::makeBar()
     m_again->setToolTip(
         tr("Measure unreliable times once more, with the machine as idle as possible; what is "
            "known of errors is kept where it can be"));
-    connect(m_again, &QPushButton::clicked, m_state, &TuneState::againWanted);
+    connect(m_again, &QPushButton::clicked, m_state, &TuneState::repeatWanted);
     m_metric = new ChoiceBox(bar);
     m_metric->addItems({tr("no limit"), tr("SQNR at least (dB)"), tr("top-1 may drop by (points)")});
     m_metric->setAccessibleName(tr("Limit"));
@@ -273,7 +273,7 @@ void TunePanel::refresh()
     m_int8->setEnabled(!m_state->isRunning());
     m_adopt->setEnabled(m_state->fastestWithin().has_value());
     m_pin->setEnabled(m_view->currentIndex().isValid());
-    refreshTold();
+    refreshSummary();
     const bool areTwo = m_state->selected() && m_state->other();
     m_compared->setVisible(areTwo);
     m_differing->setVisible(areTwo);
@@ -284,7 +284,7 @@ void TunePanel::refresh()
 }
 
 /// How far the search has come, and whether its times are to be trusted.
-void TunePanel::refreshTold()
+void TunePanel::refreshSummary()
 {
     const tune::Front *const front = m_state->front();
     const bool isDisturbed = front != nullptr && front->isDisturbed();

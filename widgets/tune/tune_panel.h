@@ -42,7 +42,7 @@ private:
     QWidget *makeAxes(QWidget *bar);
     QTableView *makeComparison();
     void refreshAxes();
-    void refreshTold();
+    void refreshSummary();
     void refreshSums();
     QWidget *makeGroups();
     void changeMetric();

@@ -1,7 +1,6 @@
 #include "core/backends/cuda/channel_window.h"
 #include "core/backends/cuda/library_product.h"
 #include "core/backends/cuda/lower.h"
-#include "core/backends/cuda/spatial_text.h"
 #include "core/backends/cuda/unroll_window.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "core/backends/cuda/channel_window.h"
 #include "core/backends/cuda/lower.h"
-#include "core/backends/cuda/spatial_text.h"
 #include "core/tensor/dtype.h"
 
 #include <algorithm>

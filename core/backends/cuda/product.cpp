@@ -2,7 +2,6 @@
 
 #include "core/backends/cuda/attention.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace halftone::backends::cuda {

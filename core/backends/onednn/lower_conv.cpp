@@ -1,8 +1,6 @@
 #include "core/backends/onednn/lower.h"
 #include "core/ops/window.h"
 
-#include <array>
-
 namespace halftone::backends::onednn {
 namespace {
 

@@ -2,7 +2,6 @@
 #include "core/backends/onednn/lower.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 namespace halftone::backends::onednn {

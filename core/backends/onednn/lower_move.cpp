@@ -1,7 +1,6 @@
 #include "core/backends/onednn/int8_scales.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace halftone::backends::onednn {
 namespace {

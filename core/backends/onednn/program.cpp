@@ -3,7 +3,6 @@
 #include "core/base/memory.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 namespace halftone::backends::onednn {

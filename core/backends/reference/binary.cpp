@@ -3,7 +3,6 @@
 #include "core/backends/reference/kernels.h"
 #include "core/tensor/elements.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace halftone::backends::reference {

@@ -1,7 +1,6 @@
 #include "core/backends/reference/boxes.h"
 #include "core/backends/reference/kernels.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -3,7 +3,6 @@
 #include "core/backends/reference/kernels.h"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace halftone::backends::reference {

@@ -1,7 +1,6 @@
 #include "core/backends/reference/kernels.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>

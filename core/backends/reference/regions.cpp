@@ -3,12 +3,7 @@
 #include "core/backends/reference/kernels.h"
 #include "core/backends/reference/spatial.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <span>
 #include <tuple>
 
 namespace halftone::backends::reference {

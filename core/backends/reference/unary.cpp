@@ -3,7 +3,6 @@
 #include "core/backends/reference/axis_walk.h"
 #include "core/backends/reference/kernels.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace halftone::backends::reference {

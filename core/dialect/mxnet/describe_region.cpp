@@ -1,8 +1,6 @@
 #include "core/dialect/mxnet/describe_window.h"
 #include "core/dialect/mxnet/operator_describe.h"
 
-#include <array>
-
 namespace halftone::dialect::mxnet {
 
 void describe(OperatorFields &f, ops::BoxDecode &op)

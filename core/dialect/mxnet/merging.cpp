@@ -5,7 +5,6 @@
 #include "core/dialect/mxnet/attribute_text.h"
 #include "core/dialect/mxnet/op_info.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <unordered_set>
 

@@ -166,7 +166,7 @@ public:
             || name.find(kMultiCastMark.substr(1)) != std::string_view::npos;
     }
 
-    bool hasNodeForNodeMode() const override { return true; }
+    OwnMode nodeForNodeMode() const override { return {"mxnet", "node for node as MXNet 1.9.1"}; }
 
     std::span<const std::string_view> listVersions() const override { return kListVersions; }
     std::string listResource(DType target, std::string_view version) const override

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <unordered_map>
 
 /// Ensembles of trees, whose nodes attributes list one by one.

@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <memory>
 #include <mutex>
 #include <utility>

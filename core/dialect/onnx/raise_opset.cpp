@@ -9,7 +9,6 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace halftone::dialect::onnx {

@@ -3,7 +3,6 @@
 #include "core/dialect/onnx/attribute_list.h"
 
 #include <optional>
-#include <utility>
 
 namespace halftone::dialect::onnx {
 namespace {

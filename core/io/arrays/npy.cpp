@@ -6,7 +6,6 @@
 #include "core/io/arrays/npz.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 namespace halftone::io {

@@ -8,8 +8,6 @@
 #include "core/tensor/low_bits.h"
 
 #include <algorithm>
-#include <memory>
-#include <string_view>
 #include <unordered_set>
 
 namespace halftone::io {

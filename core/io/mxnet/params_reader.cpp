@@ -5,9 +5,7 @@
 #include "core/io/mxnet/params_format.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <utility>
 

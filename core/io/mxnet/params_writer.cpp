@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstring>
-#include <string>
 
 namespace halftone::io {
 namespace {

@@ -58,7 +58,7 @@ Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef
     def.attributes.set(names::kCallKey, def.op);
     if (!found.isBuiltIn)
         def.attributes.set(names::kOwnCallKey, def.op);
-    if (onlyStandsFor(found, node))
+    if (isOnlyReplaced(found, node))
         def.attributes.set(names::kStandsKey, def.op);
     return {};
 }

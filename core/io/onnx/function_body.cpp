@@ -315,7 +315,7 @@ Result<void> Functions::check(const ::onnx::ModelProto &model)
     return {};
 }
 
-bool onlyStandsFor(const Functions::Found &found, const ::onnx::NodeProto &call)
+bool isOnlyReplaced(const Functions::Found &found, const ::onnx::NodeProto &call)
 {
     return found.isBuiltIn && std::ranges::any_of(found.function->node(), [&](const ::onnx::NodeProto &node) {
                return node.op_type() == kStandsFor && holdsFor(node, *found.function, call);

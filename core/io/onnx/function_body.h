@@ -68,6 +68,6 @@ Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, c
                                                    const ::onnx::NodeProto &call, BodyBudget &budget);
 
 /// Does the function give no more than numbers in the place of what `call` gives (places of texts, scores without their labels)?
-bool onlyStandsFor(const Functions::Found &found, const ::onnx::NodeProto &call);
+bool isOnlyReplaced(const Functions::Found &found, const ::onnx::NodeProto &call);
 
 } // namespace halftone::io::onnx

@@ -15,6 +15,9 @@
 
 namespace halftone::io {
 
+/// False in a build without protobuf or ONNX's schema: nothing below works then.
+bool hasOnnxReader();
+
 /// A model file of ONNX: opset 1 to 26 of ai.onnx and any version of other domains, IR 3 to 13. Values of initializers stay
 /// where they lie, in the mapped file or in those beside it. Nodes keep all that the file says of them.
 /// fails: BadInput with file, place (a byte, a node, a tensor) and finding.

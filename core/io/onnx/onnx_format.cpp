@@ -81,8 +81,8 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
                                           std::span<const tensor::DType> outputTypes)
 {
     const std::string apart = std::filesystem::path(output.valuesPath()).filename().string();
-    auto bytes = writeOnnx(model, output.hasValuesApart() ? apart : std::string(), outputTypes);
-    if (!output.hasValuesApart() && !bytes.ok() && bytes.error().code == Errc::Unsupported)
+    auto bytes = writeOnnx(model, output.hasSeparateValues() ? apart : std::string(), outputTypes);
+    if (!output.hasSeparateValues() && !bytes.ok() && bytes.error().code == Errc::Unsupported)
         bytes = writeOnnx(model, apart, outputTypes);
     if (!bytes.ok())
         return inFile(std::move(bytes).error(), output.modelPath());
@@ -114,7 +114,8 @@ const ModelFormat &onnxFormat()
         .writeHelp = "P.onnx",
         .ending = kOnnxEnding,
         .declaresOutputTypes = true,
-        .mayKeepValuesApart = true,
+        .mayHaveSeparateValues = true,
+        .isReadable = hasOnnxReader(),
         .isCopiedByDefault = true,
         .sniff = sniffOnnx,
         .load = loadOnnx,

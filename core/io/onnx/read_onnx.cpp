@@ -105,6 +105,11 @@ FileFacts::Value valueOf(const ::onnx::ValueInfoProto &info)
 } // namespace
 } // namespace onnx
 
+bool hasOnnxReader()
+{
+    return true;
+}
+
 Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes)
 {
     auto model = onnx::read(file, notes);

@@ -13,6 +13,11 @@ Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &, std::span
     return unsupported({}, "an ONNX model, which this build cannot write");
 }
 
+bool hasOnnxReader()
+{
+    return false;
+}
+
 FileFacts onnxFacts(const graph::Graph &)
 {
     return {};

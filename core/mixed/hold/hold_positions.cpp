@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace halftone::mixed {
 namespace {

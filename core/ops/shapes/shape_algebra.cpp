@@ -2,7 +2,6 @@
 #include "core/ops/shape_rules.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <utility>
 

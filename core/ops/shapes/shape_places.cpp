@@ -1,7 +1,6 @@
 #include "core/ops/shape_rules.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace halftone::ops {
 

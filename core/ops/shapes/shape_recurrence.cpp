@@ -1,7 +1,5 @@
 #include "core/ops/shape_rules.h"
 
-#include <algorithm>
-
 namespace halftone::ops {
 namespace {
 

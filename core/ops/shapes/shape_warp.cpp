@@ -1,8 +1,6 @@
 #include "core/ops/shape_rules.h"
 #include "core/ops/window.h"
 
-#include <algorithm>
-
 namespace halftone::ops {
 namespace {
 

@@ -35,7 +35,7 @@ private Q_SLOTS:
 
     void theMostAtATimeIsCounted()
     {
-        FrugalMemory::countPeakAnew();
+        FrugalMemory::restartPeak();
         QCOMPARE(FrugalMemory::peakBytes(), std::size_t{0});
         auto first = FrugalMemory::newPages(3 * kMebibyte);
         QVERIFY(first);
@@ -45,7 +45,7 @@ private Q_SLOTS:
         first.reset();
         auto third = FrugalMemory::newPages(kMebibyte);
         QCOMPARE(FrugalMemory::peakBytes(), 5 * kMebibyte);
-        FrugalMemory::countPeakAnew();
+        FrugalMemory::restartPeak();
         QCOMPARE(FrugalMemory::peakBytes(), 3 * kMebibyte);
         second.reset();
         third.reset();

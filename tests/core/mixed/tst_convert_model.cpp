@@ -22,7 +22,7 @@ const graph::Attributes kDense{{"num_hidden", "4"}, {"no_bias", "True"}};
 policy::Policy mxnetPolicy(bool castParams = false)
 {
     policy::Policy policy;
-    policy.mode = policy::Mode::Mxnet;
+    policy.mode = policy::Mode::NodeForNode;
     policy.castParams = castParams;
     return policy;
 }

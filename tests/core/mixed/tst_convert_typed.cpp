@@ -410,7 +410,7 @@ void TestConvertTyped::nodesThatComputeTheSameAreMerged()
     policy::Policy policy;
     policy.share = false;
     QCOMPARE(test::difference(convert({graph, {}, false}, policy).model.graph, graph), std::string());
-    policy.mode = policy::Mode::Mxnet;
+    policy.mode = policy::Mode::NodeForNode;
     policy.share = true;
     const auto shared = convert({graph, {}, false}, policy);
     QCOMPARE(shared.conversion.merged.size(), std::size_t{2});

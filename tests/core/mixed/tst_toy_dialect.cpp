@@ -114,7 +114,7 @@ private Q_SLOTS:
         QCOMPARE(rewrite::inlineFused(model.graph).dialect(), &dialect);
         std::vector<policy::Mode> modes{policy::Mode::Typed};
         if (!isToy)
-            modes.push_back(policy::Mode::Mxnet);
+            modes.push_back(policy::Mode::NodeForNode);
         for (const policy::Mode mode : modes) {
             policy::Policy policy = isToy ? toyPolicy() : policy::Policy();
             policy.mode = mode;

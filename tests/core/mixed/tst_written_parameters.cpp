@@ -63,7 +63,7 @@ void TestWrittenParameters::weightsThatVanishOrAreNaNAreTold()
     for (std::size_t k = 0; k < harmful.size(); ++k) {
         model.parameters
             = {test::floatArray("arg:w", harmful[k].first), test::floatArray("arg:v", harmful[k].second)};
-        for (const policy::Mode mode : {policy::Mode::Mxnet, policy::Mode::Typed}) {
+        for (const policy::Mode mode : {policy::Mode::NodeForNode, policy::Mode::Typed}) {
             policy::Policy policy = castingParams(mode);
             QVERIFY(warns(convert(model, policy), told[k]));
             QVERIFY(!mixed::convertModel(model, policy, true).ok());

@@ -13,7 +13,7 @@ Policy everything()
 {
     Policy policy;
     policy.target = DType::BF16;
-    policy.mode = Mode::Mxnet;
+    policy.mode = Mode::NodeForNode;
     policy.api = Api::ConvertSymbol;
     policy.listVersion = "master";
     policy.targetOps = {"Convolution", "FullyConnected"};

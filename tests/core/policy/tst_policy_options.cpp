@@ -53,7 +53,7 @@ private Q_SLOTS:
         QVERIFY(setTarget(policy, "bf16").ok());
         QVERIFY(setMode(policy, "mxnet").ok());
         QCOMPARE(policy.target, DType::BF16);
-        QVERIFY(policy.mode == Mode::Mxnet);
+        QVERIFY(policy.mode == Mode::NodeForNode);
     }
 
     void badTextsAreBadCallsAndChangeNothing_data()

@@ -16,7 +16,7 @@ private Q_SLOTS:
     {
         const auto chip = hardware::findDescription("sm_90");
         QVERIFY(chip.ok());
-        profile::LayerLatency layer;
+        latency::LayerLatency layer;
         auto &step = layer.step;
         step.dtype = DType::F16;
         step.bytes = 3350e6; // a thousandth of what the memory gives in a second
@@ -31,7 +31,7 @@ private Q_SLOTS:
     void limitsOfAllLayersAddUp()
     {
         const auto chip = hardware::findDescription("sm_90").value();
-        profile::Latency latency;
+        latency::Latency latency;
         latency.layers.resize(3);
         latency.layers[0].step.bytes = 3350e6;
         latency.layers[2].step.bytes = 2 * 3350e6;
@@ -47,7 +47,7 @@ private Q_SLOTS:
     {
         const auto chip = hardware::findDescription("sm_90");
         QVERIFY(!report::limitUs({}, *chip.value()));
-        profile::LayerLatency layer;
+        latency::LayerLatency layer;
         auto &step = layer.step;
         step.bytes = 1;
         QVERIFY(!report::limitUs(layer, hardware::Description()));

@@ -230,7 +230,7 @@ private Q_SLOTS:
     void onlyInt8OperatorsMakeACalibrationAnotherRevision()
     {
         const auto document = sample();
-        const auto calibrate = [] { return std::make_shared<const jobs::CalibrateOutcome>(); };
+        const auto calibrate = [] { return std::make_shared<const walks::CalibrateOutcome>(); };
         const std::uint64_t before = document->revision();
         QVERIFY(!document->setCalibration(calibrate()));
         QCOMPARE(document->revision(), before);
@@ -332,14 +332,14 @@ private Q_SLOTS:
     {
         const auto document = sample();
         QVERIFY(document->apply(policy::ExcludeNames{{"conv0"}}).ok());
-        QVERIFY(document->apply(policy::SetMode{policy::Mode::Mxnet}).ok());
+        QVERIFY(document->apply(policy::SetMode{policy::Mode::NodeForNode}).ok());
         document->undo();
         const auto other = sample();
         other->setHistory(document->history());
         QVERIFY(other->history() == document->history());
         QVERIFY(other->policy() == document->policy());
         other->redo();
-        QVERIFY(other->policy().mode == policy::Mode::Mxnet);
+        QVERIFY(other->policy().mode == policy::Mode::NodeForNode);
     }
 };
 

@@ -110,24 +110,24 @@ std::string textOf(const std::optional<tensor::ErrorFigures> &figures)
     return text;
 }
 
-std::string textOf(const std::optional<jobs::Accuracy> &accuracy)
+std::string textOf(const std::optional<tasks::Accuracy> &accuracy)
 {
     return accuracy ? textOf(accuracy->top1) + textOf(accuracy->top5) + std::to_string(accuracy->examples)
                     : std::string("-");
 }
 
 /// Every bit of the figures, a line a layer.
-std::string textOf(const jobs::CompareOutcome &outcome)
+std::string textOf(const walks::CompareOutcome &outcome)
 {
-    const profile::Comparison &comparison = outcome.comparison;
+    const compare::Comparison &comparison = outcome.comparison;
     std::string text;
-    for (const profile::LayerErrors &layer : comparison.layers) {
+    for (const compare::LayerErrors &layer : comparison.layers) {
         text += outcome.models.reference.graph.node(layer.node).name + ' ' + std::to_string(layer.output)
             + ' ' + std::string(tensor::nameOf(layer.dtype)) + textOf(layer.cumulative) + " alone"
             + textOf(layer.isolated) + " at outputs" + textOf(layer.isolatedAtOutputs)
             + std::to_string(layer.shapesDiffer) + std::to_string(layer.notFinite) + '\n';
     }
-    for (const profile::OutputErrors &output : comparison.outputs) {
+    for (const compare::OutputErrors &output : comparison.outputs) {
         text += textOf(output.figures) + std::to_string(output.shapesDiffer);
         if (output.agreement)
             text += textOf(output.agreement->top1) + textOf(output.agreement->top5)
@@ -137,7 +137,7 @@ std::string textOf(const jobs::CompareOutcome &outcome)
         + std::to_string(comparison.firstDivergence.value_or(999)) + ' '
         + std::to_string(comparison.firstUnclean.value_or(999)) + '\n';
     if (const auto &task = outcome.task)
-        text += std::string(jobs::nameOf(task->metric)) + textOf(task->reference.value_or(-1))
+        text += std::string(tasks::nameOf(task->metric)) + textOf(task->reference.value_or(-1))
             + textOf(task->other.value_or(-1)) + textOf(task->agreement.value_or(-1))
             + std::to_string(task->examples);
     text += textOf(outcome.reference) + textOf(outcome.other) + ' ' + std::to_string(outcome.examples) + ' '
@@ -145,9 +145,9 @@ std::string textOf(const jobs::CompareOutcome &outcome)
     return text;
 }
 
-jobs::CompareOptions optionsFor(const std::string &prefix, bool isolated)
+walks::CompareOptions optionsFor(const std::string &prefix, bool isolated)
 {
-    jobs::CompareOptions options;
+    walks::CompareOptions options;
     options.examples.inputs = prefix + ".npz";
     options.backend = "reference";
     options.threads = 1;
@@ -156,11 +156,11 @@ jobs::CompareOptions optionsFor(const std::string &prefix, bool isolated)
     return options;
 }
 
-jobs::CompareOutcome whole(const session::Snapshot &snapshot, const jobs::CompareOptions &options)
+walks::CompareOutcome whole(const session::Snapshot &snapshot, const walks::CompareOptions &options)
 {
-    return take(jobs::compareModels(profile::convertedPair(snapshot.source->model, snapshot.converted->model,
-                                                           snapshot.converted->conversion),
-                                    snapshot.source->modelPath, options, {}));
+    return take(walks::compareModels(compare::convertedPair(snapshot.source->model, snapshot.converted->model,
+                                                            snapshot.converted->conversion),
+                                     snapshot.source->modelPath, options, {}));
 }
 
 /// Something that a person may do; refused edits change nothing.
@@ -224,7 +224,7 @@ private Q_SLOTS:
                 if (isolated && edit % 3 == 1)
                     continue; // as when the next edit comes before
                 const auto options = optionsFor(prefix, isolated);
-                const jobs::CompareOutcome got = take(live.compare(*snapshot, options));
+                const walks::CompareOutcome got = take(live.compare(*snapshot, options));
                 computed += live.computedNodes();
                 const std::string want = textOf(whole(*snapshot, options));
                 QVERIFY2(textOf(got) == want, qPrintable(QString::number(edit)));
@@ -233,7 +233,7 @@ private Q_SLOTS:
                 const auto nodes = static_cast<std::size_t>(std::ranges::count_if(
                     got.comparison.layers, [](const auto &layer) { return layer.output == 0; }));
                 most += 2 * 3 * nodes;
-                for (const profile::LayerErrors &layer : got.comparison.layers) {
+                for (const compare::LayerErrors &layer : got.comparison.layers) {
                     int8 += layer.isolated && snapshot->converted->conversion.isInt8(layer.node) ? 1U : 0U;
                     most += layer.isolated
                         ? 3 * (nodes - static_cast<std::size_t>(&layer - got.comparison.layers.data()))
@@ -255,7 +255,7 @@ private Q_SLOTS:
         struct Kind
         {
             session::LiveComparison live;
-            jobs::CompareOptions options;
+            walks::CompareOptions options;
         };
         std::array<Kind, 3> kinds;
         for (std::size_t k = 0; k < kinds.size(); ++k) {
@@ -270,27 +270,27 @@ private Q_SLOTS:
         for (int edit = 0; edit < 20; ++edit) {
             editAtRandom(*document, random);
             const Snapshot snapshot = derived(*document);
-            jobs::CompareOptions options = optionsFor(prefix, false);
+            walks::CompareOptions options = optionsFor(prefix, false);
             options.batch = 1;
-            jobs::CompareOutcome want = whole(*snapshot, options);
+            walks::CompareOutcome want = whole(*snapshot, options);
             want.comparison.layers.clear();
             want.comparison.threshold = 0;
             want.comparison.firstDivergence.reset();
             for (Kind &kind : kinds) {
-                jobs::CompareOutcome got = take(kind.live.compare(*snapshot, kind.options));
+                walks::CompareOutcome got = take(kind.live.compare(*snapshot, kind.options));
                 QVERIFY(got.comparison.layers.empty());
                 QVERIFY(got.comparison.peakBytes <= kind.options.settings.memoryLimit);
                 got.comparison.threshold = 0;
                 QVERIFY2(textOf(got) == textOf(want), qPrintable(QString::number(edit)));
             }
             // Some examples tell the same whatever the threads and the memory.
-            const profile::Sample some{4, 0.4};
+            const compare::Sample some{4, 0.4};
             const std::string first = textOf(take(kinds[0].live.sample(*snapshot, kinds[0].options, some)));
             for (Kind &kind : kinds) {
-                const jobs::CompareOutcome sample = take(kind.live.sample(*snapshot, kind.options, some));
+                const walks::CompareOutcome sample = take(kind.live.sample(*snapshot, kind.options, some));
                 QCOMPARE(textOf(sample), first);
                 fewest = std::min(fewest, sample.examples);
-                jobs::CompareOutcome all = take(kind.live.sample(*snapshot, kind.options, {4, 0}));
+                walks::CompareOutcome all = take(kind.live.sample(*snapshot, kind.options, {4, 0}));
                 all.comparison.threshold = 0;
                 QCOMPARE(textOf(all), textOf(want));
             }
@@ -310,7 +310,8 @@ private Q_SLOTS:
             QSKIP("this build was made without ONNX");
         const auto document = take(std::move(opened));
         session::LiveComparison live;
-        const jobs::CompareOutcome first = take(live.compare(*derived(*document), optionsFor(prefix, false)));
+        const walks::CompareOutcome first
+            = take(live.compare(*derived(*document), optionsFor(prefix, false)));
         QVERIFY(live.computedNodes() > 0);
         QVERIFY(textOf(first) == textOf(whole(*derived(*document), optionsFor(prefix, false))));
         take(live.compare(*derived(*document), optionsFor(prefix, false)));
@@ -358,7 +359,7 @@ private Q_SLOTS:
         QVERIFY(live.computedNodes() > 0);
         options.settings.memoryLimit
             = whole(*snapshot, options).comparison.peakBytes; // values that are read no more are gone
-        const jobs::CompareOutcome got = take(live.compare(*snapshot, options));
+        const walks::CompareOutcome got = take(live.compare(*snapshot, options));
         QCOMPARE(live.computedNodes(), std::size_t{0});
         QCOMPARE(textOf(got), textOf(whole(*snapshot, options)));
         QVERIFY(got.comparison.peakBytes <= options.settings.memoryLimit);
@@ -388,7 +389,7 @@ private Q_SLOTS:
         const Snapshot after = derived(*document);
         for (const bool isolated : {false, true}) {
             options.settings.isolated = isolated;
-            const jobs::CompareOutcome got = take(live.compare(*after, options));
+            const walks::CompareOutcome got = take(live.compare(*after, options));
             QCOMPARE(textOf(got), textOf(whole(*after, options)));
             QVERIFY(got.comparison.peakBytes <= options.settings.memoryLimit);
             if (!isolated)
@@ -413,9 +414,9 @@ private Q_SLOTS:
              {std::size_t{1} << 30,
               whole(*snapshot, options).comparison.peakBytes}) { // kept, and a whole comparison
             options.settings.memoryLimit = firstOnly.settings.memoryLimit = limit;
-            std::vector<jobs::CompareOutcome> told;
+            std::vector<walks::CompareOutcome> told;
             session::LiveComparison live;
-            const auto got = take(live.compare(*snapshot, options, {}, [&](jobs::CompareOutcome outcome) {
+            const auto got = take(live.compare(*snapshot, options, {}, [&](walks::CompareOutcome outcome) {
                 told.push_back(std::move(outcome));
             }));
             QVERIFY(!told.empty());
@@ -434,17 +435,17 @@ private Q_SLOTS:
         const Snapshot snapshot = derived(*document);
         session::LiveComparison live;
         const auto errors = take(live.compare(*snapshot, optionsFor(prefix, false)));
-        std::vector<jobs::CompareOutcome> told;
+        std::vector<walks::CompareOutcome> told;
         std::stop_source stop;
         const auto stopped = live.compare(*snapshot, optionsFor(prefix, true), {stop.get_token(), {}},
-                                          [&](jobs::CompareOutcome outcome) {
+                                          [&](walks::CompareOutcome outcome) {
                                               told.push_back(std::move(outcome));
                                               if (told.size() == 2)
                                                   stop.request_stop();
                                           });
         QVERIFY(!told.empty()); // errors of all examples, without a layer alone, are known already
         QCOMPARE(told[0].examples, std::size_t{kExamples});
-        const auto alone = [](const jobs::CompareOutcome &outcome) {
+        const auto alone = [](const walks::CompareOutcome &outcome) {
             return std::ranges::count_if(outcome.comparison.layers,
                                          [](const auto &layer) { return layer.isolated.has_value(); });
         };
@@ -504,9 +505,9 @@ private Q_SLOTS:
         session::LiveComparison live;
         const auto got = live.compare(*snapshot, options);
         const auto want
-            = jobs::compareModels(profile::convertedPair(snapshot->source->model, snapshot->converted->model,
-                                                         snapshot->converted->conversion),
-                                  snapshot->source->modelPath, options, {});
+            = walks::compareModels(compare::convertedPair(snapshot->source->model, snapshot->converted->model,
+                                                          snapshot->converted->conversion),
+                                   snapshot->source->modelPath, options, {});
         QVERIFY(!got.ok() && !want.ok());
         QCOMPARE(got.error().message(), want.error().message());
     }

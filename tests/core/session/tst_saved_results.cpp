@@ -32,7 +32,7 @@ std::unique_ptr<Document> overflowing()
 
 Figures compared(const session::Snapshot &snapshot, bool isolated)
 {
-    jobs::CompareOptions options;
+    walks::CompareOptions options;
     options.backend = "reference";
     options.examples.inputs = kSample + "digits-test.npz";
     options.examples.examples = 6;
@@ -42,10 +42,10 @@ Figures compared(const session::Snapshot &snapshot, bool isolated)
     if (!outcome.ok())
         qFatal("%s", outcome.error().message().c_str());
     Figures figures;
-    figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome).value());
+    figures.comparison = std::make_shared<const walks::CompareOutcome>(std::move(outcome).value());
     figures.comparisonRevision = snapshot.revision;
     figures.isolatedRevision = isolated ? snapshot.revision : 0;
-    profile::LayerLatency layer{
+    latency::LayerLatency layer{
         {{"stem_conv", "stem_bn"}, "Convolution", tensor::DType::F32, "jit", kernels::StepKind::Compute},
         12.5,
         11};

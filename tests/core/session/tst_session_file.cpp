@@ -75,7 +75,7 @@ private Q_SLOTS:
         const QTemporaryDir folder;
         SessionFile session = example(folder.path());
         session.data->targets = folder.filePath("masks").toStdString();
-        session.data->metric = jobs::Metric::MeanIou;
+        session.data->metric = tasks::Metric::MeanIou;
         const std::string text = session::sessionText(session, folder.path().toStdString());
         QVERIFY(QString::fromStdString(text).contains("\"targets\": \"masks\""));
         const auto read = session::parseSession(text, folder.path().toStdString());
@@ -196,8 +196,8 @@ private Q_SLOTS:
         Journal::Head head{example(folder.path()), ""};
         auto journal = Journal::create(path, head);
         QVERIFY(journal.ok());
-        const jobs::ExampleOptions pictures{"/data/faces", "/data/preprocess.json", "/data/labels.csv", 64,
-                                            "/data/masks", jobs::Metric::MeanIou};
+        const walks::ExampleOptions pictures{"/data/faces", "/data/preprocess.json", "/data/labels.csv", 64,
+                                             "/data/masks", tasks::Metric::MeanIou};
         QVERIFY(journal.value().dataAttached({"/data/first.npz", "", "", 0}).ok());
         QVERIFY(journal.value().undone().ok());
         QVERIFY(journal.value().dataAttached(pictures).ok());

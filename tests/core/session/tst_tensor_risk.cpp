@@ -24,9 +24,9 @@ calibration::CalibratedTensor tensorOf(const std::vector<float> &values)
     return tensor;
 }
 
-jobs::ChosenThreshold chosenFor(const calibration::CalibratedTensor &tensor)
+calibration::ChosenThreshold chosenFor(const calibration::CalibratedTensor &tensor)
 {
-    jobs::ChosenThreshold chosen;
+    calibration::ChosenThreshold chosen;
     chosen.threshold = tensor.threshold;
     chosen.reachableDb = tensor.threshold.sqnrDb;
     return chosen;
@@ -54,7 +54,7 @@ class TstTensorRisk : public QObject
 
 private:
     std::unique_ptr<session::Document> m_document;
-    jobs::CalibrateOutcome m_calibration;
+    walks::CalibrateOutcome m_calibration;
 
     std::shared_ptr<const session::Snapshot> snapshot() const
     {
@@ -67,7 +67,7 @@ private Q_SLOTS:
         auto opened = session::Document::open(kSample + "digits-symbol.json");
         QVERIFY(opened.ok());
         m_document = std::move(opened).value();
-        jobs::CalibrateOptions options;
+        walks::CalibrateOptions options;
         options.backend = "reference";
         options.examples.inputs = kSample + "digits-test.npz";
         options.examples.examples = 8;
@@ -106,7 +106,7 @@ private Q_SLOTS:
     {
         auto tensor = tensorOf(ramp(-1, 0.001F, 2000));
         const auto riskAt = [&](double sqnr, double reachable, session::TensorUse use = {}) {
-            jobs::ChosenThreshold chosen = chosenFor(tensor);
+            calibration::ChosenThreshold chosen = chosenFor(tensor);
             chosen.threshold.sqnrDb = sqnr;
             chosen.reachableDb = reachable;
             return riskOf(tensor, chosen, DType::F16, use);
@@ -137,7 +137,7 @@ private Q_SLOTS:
         QVERIFY(codedIn(*snapshot(), "energy_output")); // no operator computes in int8: any could
         QVERIFY(m_document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}).ok());
         auto request = m_document->request();
-        request.calibration = std::make_shared<const jobs::CalibrateOutcome>(m_calibration);
+        request.calibration = std::make_shared<const walks::CalibrateOutcome>(m_calibration);
         const auto now = session::Document::derive(request, nullptr).value();
         QVERIFY2(!now->error, now->error ? now->error->message().c_str() : "");
         QVERIFY(codedIn(*now, "normalized_output"));
@@ -180,7 +180,7 @@ private Q_SLOTS:
             m_document->undo();
         const auto now = snapshot();
         const graph::Graph &graph = now->graph();
-        jobs::CalibrateOutcome huge = m_calibration;
+        walks::CalibrateOutcome huge = m_calibration;
         std::vector<std::size_t> variances;
         for (graph::NodeId node = 0; node < graph.nodeCount(); ++node) {
             if (graph.node(node).op != "BatchNorm" || now->precisionOf(node) != DType::F16)

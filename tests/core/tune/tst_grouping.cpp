@@ -35,13 +35,13 @@ graph::Model residual()
 }
 
 /// As a backend fuses them, each a microsecond.
-profile::Latency latency()
+latency::Latency latency()
 {
-    profile::Latency latency;
+    latency::Latency latency;
     const std::vector<std::vector<std::string>> steps{{"stem"}, {"first"}, {"second", "sum"},
                                                       {"relu"}, {"left"},  {"right"}};
     for (const auto &nodes : steps) {
-        profile::LayerLatency &layer = latency.layers.emplace_back();
+        latency::LayerLatency &layer = latency.layers.emplace_back();
         layer.step.nodes = nodes;
         layer.medianUs = 1;
     }
@@ -68,7 +68,7 @@ tune::Network network(const graph::Model &model, const mixed::ConvertedModel &na
     const auto shapes = infer::inferShapes(model.graph, {{"data", tensor::Shape{1, 4, 8, 8}}});
     if (!shapes.ok())
         qFatal("%s", shapes.error().message().c_str());
-    const profile::Latency times = latency();
+    const latency::Latency times = latency();
     return tune::networkOf(model, shapes.value(), times, {&narrow, &times}, nullptr);
 }
 

@@ -1,4 +1,4 @@
-#include "core/profile/latency.h"
+#include "core/latency/latency.h"
 #include "core/tune/plan_scatter.h"
 
 #include <QTest>
@@ -38,7 +38,7 @@ private Q_SLOTS:
     {
         PlanScatter scatter;
         scatter.add(std::array{0.5, 0.5, 0.5});
-        QCOMPARE(scatter.factorFor(3).value_or(0), 1 + profile::kPlacement);
+        QCOMPARE(scatter.factorFor(3).value_or(0), 1 + latency::kPlacement);
     }
 
     /// Two networks, each with two plans a tenth (of e) apart: s = 0.1 / √2, two degrees of freedom.

@@ -4,7 +4,7 @@
 #include "core/hardware/catalogue.h"
 #include "core/interpret/random_params.h"
 #include "core/io/arrays/npz.h"
-#include "core/jobs/chip_at_hand.h"
+#include "core/machines/local_chips.h"
 #include "core/report/roofline.h"
 #include "core/session/derive.h"
 #include "core/session/figures.h"
@@ -152,13 +152,13 @@ void TestTuneGpu::latencyIsThatOfTheDevice()
     const session::LatencyFigures &figures = measured.value();
     QVERIFY(figures.native);
     QVERIFY(!figures.versus.byDevice); // a person asks how long it takes, copies and all
-    for (const profile::Latency *one : {&figures.fp32, &figures.mixed}) {
+    for (const latency::Latency *one : {&figures.fp32, &figures.mixed}) {
         QVERIFY(one->deviceMs && *one->deviceMs > 0);
         QVERIFY(*one->deviceMs <= one->medianMs * 3); // the same clock here, on a machine with other work
         QVERIFY(one->launches && one->launches->planned >= 2); // ReLU is part of the convolution's kernel
         std::set<std::string> nodes;
         double limit = 0;
-        for (const profile::LayerLatency &layer : one->layers) {
+        for (const latency::LayerLatency &layer : one->layers) {
             nodes.insert(layer.step.nodes.begin(), layer.step.nodes.end());
             limit += layer.limitUs.value_or(0) / 1e3;
         }
@@ -167,13 +167,13 @@ void TestTuneGpu::latencyIsThatOfTheDevice()
         QVERIFY(limit > 0 && std::abs(one->limitMs.value_or(0) - limit) < 1e-12);
     }
     // The layer reads 512 + 5120 + 10 values and writes 10, of 4 bytes: at 3352 GB/s.
-    const auto full = std::ranges::find_if(figures.fp32.layers, [](const profile::LayerLatency &layer) {
+    const auto full = std::ranges::find_if(figures.fp32.layers, [](const latency::LayerLatency &layer) {
         return std::ranges::find(layer.step.nodes, "full") != layer.step.nodes.end();
     });
     QVERIFY(full != figures.fp32.layers.end());
     QVERIFY2(full->step.multiplies, full->step.kernel.c_str());
     QCOMPARE(full->step.flops, 2.0 * 512 * 10);
-    const auto conv = std::ranges::find_if(figures.fp32.layers, [](const profile::LayerLatency &layer) {
+    const auto conv = std::ranges::find_if(figures.fp32.layers, [](const latency::LayerLatency &layer) {
         return std::ranges::find(layer.step.nodes, "conv") != layer.step.nodes.end();
     });
     QVERIFY(conv != figures.fp32.layers.end());

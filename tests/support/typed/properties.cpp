@@ -231,7 +231,7 @@ std::string castsStayWithinTheBound(const Outcome &o)
         = convertTypeAware(o.source(), o.converted.assignment, variables, o.isParameter, o.target,
                            o.given.policy.castParams.value_or(false));
     policy::Policy asMxnet = o.given.policy;
-    asMxnet.mode = policy::Mode::Mxnet;
+    asMxnet.mode = policy::Mode::NodeForNode;
     const auto mxnet = mixed::convertModel(o.given.model, asMxnet, false);
     // Who gives up on operators that were asked for needs no casts for them.
     std::size_t bound = mxnet.ok() ? castsIn(mxnet.value().model.graph) : 0;

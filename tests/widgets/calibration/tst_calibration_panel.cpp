@@ -204,7 +204,7 @@ private Q_SLOTS:
         // As `calibrate --json --method entropy --dtype auto` prints them.
         m_editor->setMethodOfAll(ThresholdMethod::Entropy);
         QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
-        jobs::CalibrateOptions options;
+        walks::CalibrateOptions options;
         options.backend = "reference";
         options.examples.inputs = test::kSampleFolder + "digits-test.npz";
         options.examples.examples = 4;
@@ -320,7 +320,7 @@ private Q_SLOTS:
         const auto tensor = m_editor->calibration()->tensors.front();
         auto wide = tensor;
         wide.statistics.fp16.overflow = 1;
-        const jobs::ChosenThreshold chosen{{}, wide.threshold};
+        const calibration::ChosenThreshold chosen{{}, wide.threshold};
         QVERIFY(session::riskOf(wide, chosen, tensor::DType::F16).isHard());
         QVERIFY(!session::riskOf(wide, chosen, tensor::DType::F16, {false, true}).isWarning());
     }

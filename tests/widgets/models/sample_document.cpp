@@ -1,6 +1,6 @@
 #include "tests/widgets/models/sample_document.h"
 
-#include "core/jobs/compare.h"
+#include "core/walks/compare.h"
 
 #include <QRegularExpression>
 
@@ -24,19 +24,19 @@ std::shared_ptr<const session::Snapshot> snapshotOf(const session::Document &doc
 
 session::Figures comparedFigures(const session::Snapshot &snapshot, std::size_t examples)
 {
-    jobs::CompareOptions options;
+    walks::CompareOptions options;
     options.backend = "reference";
     options.settings.isolated = true;
     options.examples.inputs = kSampleFolder + "digits-test.npz";
     options.examples.examples = examples;
     auto compared
-        = jobs::compareModels(profile::convertedPair(snapshot.source->model, snapshot.converted->model,
-                                                     snapshot.converted->conversion),
-                              snapshot.source->modelPath, options, {});
+        = walks::compareModels(compare::convertedPair(snapshot.source->model, snapshot.converted->model,
+                                                      snapshot.converted->conversion),
+                               snapshot.source->modelPath, options, {});
     session::Figures figures;
     if (!compared.ok())
         return figures;
-    figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(compared).value());
+    figures.comparison = std::make_shared<const walks::CompareOutcome>(std::move(compared).value());
     figures.comparisonRevision = figures.isolatedRevision = snapshot.revision;
     session::gatherByNode(figures, snapshot.graph());
     return figures;

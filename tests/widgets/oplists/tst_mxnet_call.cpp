@@ -191,7 +191,7 @@ private Q_SLOTS:
             QSKIP("MXNet is not installed (tests/run.sh does that), and HALFTONE_MXNET_PYTHON names none");
         QFETCH(std::vector<policy::Edit>, edits);
         const auto document = test::openSample();
-        QVERIFY(document->apply(policy::SetMode{policy::Mode::Mxnet}).ok());
+        QVERIFY(document->apply(policy::SetMode{policy::Mode::NodeForNode}).ok());
         for (const policy::Edit &edit : edits)
             QVERIFY(document->apply(edit).ok());
         const auto snapshot = test::snapshotOf(*document);

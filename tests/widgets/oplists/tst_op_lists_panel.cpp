@@ -552,10 +552,10 @@ private Q_SLOTS:
         Shown shown;
         QVERIFY(shown.controller.apply(policy::MoveOperators{{"softmax"}, policy::List::Target}));
         QVERIFY(shown.controller.apply(policy::ExcludeNames{{"fc"}}));
-        QVERIFY(shown.controller.apply(policy::SetMode{policy::Mode::Mxnet}));
+        QVERIFY(shown.controller.apply(policy::SetMode{policy::Mode::NodeForNode}));
         shown.panel.commands()->resetLists();
         policy::Policy wanted;
-        wanted.mode = policy::Mode::Mxnet;
+        wanted.mode = policy::Mode::NodeForNode;
         QVERIFY(*shown.snapshot().policy == wanted);
     }
 

@@ -97,7 +97,7 @@ private Q_SLOTS:
     void aCellHasTheWorstErrorAndTheTimeOfItsSteps()
     {
         session::Figures figures;
-        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.comparison = std::make_shared<const walks::CompareOutcome>();
         figures.nodes.resize(m_controller.snapshot()->graph().nodeCount());
         const auto error = [](double sqnrDb) {
             tensor::ErrorFigures one;

@@ -164,7 +164,7 @@ private Q_SLOTS:
             clock.start();
             moveMouse(handle(), largest * step / 64, axisOf(0));
             const double here = m_editor->value();
-            const jobs::ThresholdFigures figures = m_editor->study()->at(here);
+            const calibration::ThresholdFigures figures = m_editor->study()->at(here);
             QVERIFY(m_plot->readOut().startsWith(clippedText(figures.clipped)));
             QVERIFY(
                 m_plot->readOut().contains(QString::number(*figures.sqnrDb, 'f', 1) + QStringLiteral(" dB")));

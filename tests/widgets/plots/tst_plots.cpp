@@ -180,7 +180,7 @@ private Q_SLOTS:
         DocumentController controller;
         controller.setDocument(chain(folder, 20));
         session::Figures figures;
-        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.comparison = std::make_shared<const walks::CompareOutcome>();
         figures.nodes.resize(controller.snapshot()->graph().nodeCount());
         const double exact = std::numeric_limits<double>::infinity();
         for (session::NodeFigures &one : figures.nodes)
@@ -250,7 +250,7 @@ private Q_SLOTS:
         DocumentController controller;
         controller.setDocument(chain(folder, 500)); // blocks of ten
         session::Figures figures;
-        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.comparison = std::make_shared<const walks::CompareOutcome>();
         figures.nodes.resize(controller.snapshot()->graph().nodeCount());
         const double exact = std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < 500; ++k) {
@@ -462,7 +462,7 @@ private Q_SLOTS:
         DocumentController controller;
         controller.setDocument(chain(folder, 2000));
         session::Figures figures;
-        figures.comparison = std::make_shared<const jobs::CompareOutcome>();
+        figures.comparison = std::make_shared<const walks::CompareOutcome>();
         figures.nodes.resize(controller.snapshot()->graph().nodeCount());
         for (std::size_t k = 0; k < figures.nodes.size(); ++k)
             figures.nodes[k].cumulative = errorOf(50 + 20 * std::sin(static_cast<double>(k)));

@@ -186,7 +186,7 @@ private Q_SLOTS:
         made->points[1].measured->isDisturbed = true;
         m_state->setFront(made, m_controller.snapshot()->policy);
         QVERIFY(again->isVisible());
-        QSignalSpy wanted(m_state.get(), &TuneState::againWanted);
+        QSignalSpy wanted(m_state.get(), &TuneState::repeatWanted);
         again->click();
         QCOMPARE(wanted.size(), 1);
         m_state->setRunning(true);

@@ -5,7 +5,6 @@
 #include <cublasLt.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <numeric>
 #include <utility>

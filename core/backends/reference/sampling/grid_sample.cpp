@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 /// Grids of places, and sampling there.
 namespace halftone::backends::reference {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <optional>
 #include <utility>
-#include <vector>
 
 /// Pooling of regions at points between elements, and putting elements back to places.
 namespace halftone::backends::reference {

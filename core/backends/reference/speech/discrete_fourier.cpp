@@ -1,6 +1,5 @@
 #include "core/backends/reference/speech/discrete_fourier.h"
 
-#include <algorithm>
 #include <bit>
 #include <numbers>
 #include <utility>

@@ -3,9 +3,7 @@
 #include "core/backends/reference/matrix.h"
 #include "core/ops/recurrent_parts.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 /// Recurrent layers by their equations, a step at a time.

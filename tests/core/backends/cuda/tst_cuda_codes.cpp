@@ -4,8 +4,8 @@
 #include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
 #include "core/kernels/latency_plan.h"
+#include "core/latency/typed_model.h"
 #include "core/plan/simplify.h"
-#include "core/profile/typed_model.h"
 #include "core/tensor/elements.h"
 #include "tests/core/backends/cuda/host_library.h"
 
@@ -95,7 +95,7 @@ Result<Plan> planOf(const QString &name, bool hasLibraries)
 {
     HALFTONE_TRY(const io::LoadedModel loaded, io::loadModel((pathOf(name) + ".onnx").toStdString()));
     HALFTONE_TRY(const infer::TypedModel typed,
-                 profile::typedModel(loaded.model, {{"x", recordedAt(pathOf(name) + ".npz").input.shape()}},
+                 latency::typedModel(loaded.model, {{"x", recordedAt(pathOf(name) + ".npz").input.shape()}},
                                      policy::Policy()));
     return backends::cuda::cudaBackend(gpu(hasLibraries), {},
                                        backends::reference::referenceBackend({1, false}))

@@ -11,8 +11,8 @@
 #include "core/interpret/random_params.h"
 #include "core/io/model_io.h"
 #include "core/kernels/latency_plan.h"
+#include "core/latency/typed_model.h"
 #include "core/mixed/convert_model.h"
-#include "core/profile/typed_model.h"
 #include "core/quantize/quantize.h"
 #include "core/tensor/elements.h"
 #include "core/translate/to_onnx.h"
@@ -390,7 +390,7 @@ void CudaLibrariesTest::networksOfTheBenchmark()
         drawn.emplace(network, std::move(random).value());
     }
     const graph::Model model = asBenchmarked(drawn.at(network), target, shapes);
-    const auto typed = profile::typedModel(model, shapes, policy::Policy());
+    const auto typed = latency::typedModel(model, shapes, policy::Policy());
     QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
     const auto gpu = std::make_shared<test::LibraryGpu>(judge);
     const auto plan = backends::cuda::cudaBackend(gpu, {}, backends::reference::referenceBackend({1, false}))

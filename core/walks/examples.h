@@ -1,0 +1,94 @@
+#pragma once
+
+#include "core/base/field.h"
+#include "core/base/result.h"
+#include "core/graph/model.h"
+#include "core/interpret/interpreter.h"
+#include "core/io/pictures/labels.h"
+#include "core/tasks/task_count.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace halftone::walks {
+
+/// Where a model's input data come from.
+struct ExampleOptions
+{
+    std::string inputs; ///< an .npz, or a folder of pictures
+    std::string preprocess; ///< for pictures; empty: preprocess.json beside the model
+    std::string labels; ///< a CSV or an .npz; empty: none, but for an array `labels` among the inputs
+    std::size_t examples = 0; ///< maximum number; 0: all
+    std::string targets
+        = {}; ///< expected values of the first output: an .npz, or a folder of pictures; empty: unknown
+    std::optional<tasks::Metric> metric = {}; ///< absent: guessed
+    bool widens = false; ///< float32 inputs accept 16-bit arrays: the model was widened
+
+    bool operator==(const ExampleOptions &) const = default;
+    /// Equal except for targets and metric: inputs, and therefore values and ranges, are the same.
+    bool hasInputsOf(ExampleOptions other) const
+    {
+        other.targets = targets;
+        other.metric = metric;
+        return *this == other;
+    }
+};
+
+/// Examples in order, read on demand. May be used from another thread than the one that created it.
+class ExampleSource
+{
+public:
+    virtual ~ExampleSource() = default;
+
+    /// The number of examples; absent if the arrays have no axis of examples.
+    virtual std::optional<std::size_t> count() const = 0;
+    /// The default batch size; 0: all examples at once.
+    virtual std::size_t usualBatch() const = 0;
+    /// Examples [first, first + number) as inputs of the model; number 0: all, unchanged.
+    virtual Result<interpret::Feed> batch(std::size_t first, std::size_t number) const = 0;
+    /// The inputs that have an axis of examples.
+    virtual std::vector<std::string> cutInputs() const { return {}; }
+    /// The labels, one for each example; empty if there are none.
+    const std::vector<std::int64_t> &labels() const { return m_labels; }
+    /// The file names of pictures, one for each example; empty for arrays.
+    const std::vector<std::string> &files() const { return m_files; }
+    virtual bool isBgr() const { return false; } ///< colour order of pictures as inputs
+
+protected:
+    std::vector<std::int64_t> m_labels;
+    std::vector<std::string> m_files;
+};
+
+/// The file that errors about labels name.
+const std::string &labelsFile(const ExampleOptions &options);
+
+/// fails: BadInput for unreadable files, arrays that do not belong to an input, labels that name no picture or are fewer than the examples;
+/// BadCall for pictures without a preprocess file.
+Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Model &model,
+                                                    const std::string &modelPath);
+
+/// The task of the first output on these examples. fails: as Task::of()
+Result<std::shared_ptr<const tasks::Task>> taskOf(const ExampleOptions &options, const ExampleSource &source,
+                                                  const graph::Graph &graph);
+
+/// A file that a setting names.
+struct FieldFile
+{
+    Field field = Field::None;
+    std::string path;
+    std::string_view word = {}; ///< for a setting without a field: "targets"
+};
+
+/// The existing files that openExamples() and batch() read: arrays or pictures, preprocessing, labels, targets.
+std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath);
+
+/// The shapes of inputs for one example (or as many as the model requires), from which all others can be inferred. fails: as openExamples()
+Result<std::vector<std::pair<std::string, tensor::Shape>>>
+shapesOfOne(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath);
+
+} // namespace halftone::walks
