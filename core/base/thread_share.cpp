@@ -30,7 +30,7 @@ std::optional<std::chrono::nanoseconds> timeWaited()
     return error == std::errc() ? std::optional(std::chrono::nanoseconds(waited)) : std::nullopt;
 }
 
-void stepBehind([[maybe_unused]] int steps)
+void lowerPriority([[maybe_unused]] int steps)
 {
 #ifdef __linux__
     const auto thread = static_cast<id_t>(gettid());
