@@ -14,7 +14,7 @@ using calibration::ThresholdStudy;
 
 namespace {
 
-std::vector<float> normal(std::size_t count, bool isPositive)
+std::vector<float> randomNormal(std::size_t count, bool isPositive)
 {
     std::mt19937 engine(5);
     std::normal_distribution<float> draw;
@@ -54,7 +54,7 @@ private Q_SLOTS:
     void everyMethodHasTheThresholdThatItAloneChooses()
     {
         QFETCH(const bool, isPositive);
-        const auto tensor = tensorOf(normal(20000, isPositive));
+        const auto tensor = tensorOf(randomNormal(20000, isPositive));
         const auto study = ThresholdStudy::of(tensor);
         QCOMPARE(study->marks().size(), std::size_t{7});
         const std::vector<double> percentiles{99, 99.9, 99.99, 99.999};
@@ -78,7 +78,7 @@ private Q_SLOTS:
 
     void theFiguresOfAMethodsThresholdAreTheMethodsOwn()
     {
-        const auto study = ThresholdStudy::of(tensorOf(normal(20000, false)));
+        const auto study = ThresholdStudy::of(tensorOf(randomNormal(20000, false)));
         for (const calibration::ThresholdMark &mark : study->marks()) {
             const calibration::ThresholdFigures figures = study->at(mark.threshold.value);
             QCOMPARE(figures.sqnrDb, mark.threshold.sqnrDb);
@@ -90,7 +90,7 @@ private Q_SLOTS:
 
     void figuresAreThoseOfTheDefinition()
     {
-        const std::vector<float> values = normal(50000, false);
+        const std::vector<float> values = randomNormal(50000, false);
         const auto study = ThresholdStudy::of(tensorOf(values));
         for (const double threshold : {0.5, 1.5, 2.5, 3.5}) {
             double signal = 0;
@@ -116,7 +116,7 @@ private Q_SLOTS:
     void theDivergenceIsThatOfItsDefinition()
     {
         QFETCH(const bool, isPositive);
-        const auto tensor = tensorOf(normal(20000, isPositive));
+        const auto tensor = tensorOf(randomNormal(20000, isPositive));
         const auto study = ThresholdStudy::of(tensor);
         const calibration::FoldedHistogram folded(tensor->statistics);
         const int levels = isPositive ? 255 : 127;
@@ -154,7 +154,7 @@ private Q_SLOTS:
     /// Half of a ReLU's values are zero: the entropy search's groups jump over that edge as candidates grow.
     void aPersonCanSteerByTheDivergenceOfARelu()
     {
-        std::vector<float> values = normal(60000, false);
+        std::vector<float> values = randomNormal(60000, false);
         for (float &value : values)
             value = std::max(value, 0.0F);
         const auto study = ThresholdStudy::of(tensorOf(values));
@@ -184,7 +184,7 @@ private Q_SLOTS:
 
     void theCurvesAreShortAndKeepTheirMinimum()
     {
-        const auto tensor = tensorOf(normal(20000, false));
+        const auto tensor = tensorOf(randomNormal(20000, false));
         const auto study = ThresholdStudy::of(tensor);
         const auto whole
             = calibration::divergenceCurve(tensor->statistics.histogram, calibration::kSignedLevels);
@@ -205,7 +205,7 @@ private Q_SLOTS:
 
     void aThresholdIsSnappedToTheNearestBinAndNeverBeyondTheValues()
     {
-        const auto tensor = tensorOf(normal(20000, false));
+        const auto tensor = tensorOf(randomNormal(20000, false));
         const auto study = ThresholdStudy::of(tensor);
         const double width = study->binWidth();
         for (double wanted = width; wanted < tensor->statistics.absMax; wanted *= 1.37) {
@@ -221,7 +221,7 @@ private Q_SLOTS:
         QVERIFY(!ThresholdStudy::of(tensorOf(std::vector<float>(100, 0.0F))));
         std::stop_source stop;
         stop.request_stop();
-        QVERIFY(!ThresholdStudy::of(tensorOf(normal(1000, false)), stop.get_token()));
+        QVERIFY(!ThresholdStudy::of(tensorOf(randomNormal(1000, false)), stop.get_token()));
     }
 
     void aFewValuesAreNoReasonToFail()
@@ -235,7 +235,7 @@ private Q_SLOTS:
 
     void figuresAreQuickEnoughForADrag()
     {
-        const auto study = ThresholdStudy::of(tensorOf(normal(200000, false)));
+        const auto study = ThresholdStudy::of(tensorOf(randomNormal(200000, false)));
         QElapsedTimer clock;
         clock.start();
         constexpr int kSteps = 50;

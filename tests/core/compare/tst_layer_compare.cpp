@@ -18,7 +18,7 @@
 #include <random>
 
 using namespace halftone;
-using namespace halftone::profile;
+using namespace halftone::compare;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;

@@ -3,7 +3,7 @@
 #include <QTest>
 
 using namespace halftone;
-using namespace halftone::profile;
+using namespace halftone::compare;
 using tensor::DType;
 
 namespace {

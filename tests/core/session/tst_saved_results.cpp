@@ -69,7 +69,8 @@ bool isSame(double a, double b)
     return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-void compare(const std::optional<tensor::ErrorFigures> &got, const std::optional<tensor::ErrorFigures> &want)
+void compareFigures(const std::optional<tensor::ErrorFigures> &got,
+                    const std::optional<tensor::ErrorFigures> &want)
 {
     QCOMPARE(got.has_value(), want.has_value());
     if (!want)
@@ -117,8 +118,8 @@ private Q_SLOTS:
             bool hasOverflow = false;
             QCOMPARE(got.nodes.size(), figures.nodes.size());
             for (std::size_t k = 0; k < got.nodes.size(); ++k) {
-                compare(got.nodes[k].cumulative, figures.nodes[k].cumulative);
-                compare(got.nodes[k].isolated, figures.nodes[k].isolated);
+                compareFigures(got.nodes[k].cumulative, figures.nodes[k].cumulative);
+                compareFigures(got.nodes[k].isolated, figures.nodes[k].isolated);
                 QCOMPARE(got.nodes[k].fp32.has_value(), figures.nodes[k].fp32.has_value());
                 hasOverflow |= got.nodes[k].cumulative && got.nodes[k].cumulative->overflow > 0;
             }
