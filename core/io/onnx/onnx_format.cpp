@@ -103,7 +103,7 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
 
 const ModelFormat &onnxFormat()
 {
-    static constexpr ModelFormat kFormat{
+    static const ModelFormat kFormat{
         .name = "onnx",
         .title = "ONNX",
         .model = "an ONNX model",
