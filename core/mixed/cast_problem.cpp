@@ -51,11 +51,12 @@ private:
 };
 
 /// Poses the part of one graph, and has those of its bodies posed.
-class Poser
+class ProblemBuilder
 {
 public:
     /// `count`: how many graphs were met before; this one and its bodies are added.
-    Poser(const TypedLevel &level, const CastContext &context, CastProblem &problem, std::uint32_t &count)
+    ProblemBuilder(const TypedLevel &level, const CastContext &context, CastProblem &problem,
+                   std::uint32_t &count)
         : m_level(level)
         , m_source(*level.graph)
         , m_rules(level.rules)
@@ -77,7 +78,7 @@ public:
         for (const TypedFlow &flow : level.flows) {
             Flow &ours = m_flows.emplace_back(Flow{&flow, {}, {}});
             for (const TypedLevel &body : flow.bodies)
-                ours.bodies.push_back(std::make_unique<Poser>(body, context, problem, count));
+                ours.bodies.push_back(std::make_unique<ProblemBuilder>(body, context, problem, count));
         }
     }
 
@@ -91,7 +92,7 @@ private:
     {
         const TypedFlow *flow;
         std::vector<Term> terms;
-        std::vector<std::unique_ptr<Poser>> bodies;
+        std::vector<std::unique_ptr<ProblemBuilder>> bodies;
     };
 
     bool mayChange(NodeId id) const;
@@ -143,7 +144,7 @@ private:
 };
 
 /// No list fixes the operator's type; by time the built-in target list does not, either.
-bool Poser::mayChange(NodeId id) const
+bool ProblemBuilder::mayChange(NodeId id) const
 {
     if (!m_context.operatorsChoose)
         return false;
@@ -156,7 +157,7 @@ bool Poser::mayChange(NodeId id) const
 }
 
 /// Of a part of an operator of an older version what that operator does (M-raised).
-Moves Poser::movesOf(NodeId id)
+Moves ProblemBuilder::movesOf(NodeId id)
 {
     id = m_plan.parts[id];
     std::optional<Moves> &known = m_moves[m_source.opOf(id)];
@@ -167,13 +168,13 @@ Moves Poser::movesOf(NodeId id)
     return *known;
 }
 
-void Poser::noteFixedRead(const Entry &entry, bool isHalf)
+void ProblemBuilder::noteFixedRead(const Entry &entry, bool isHalf)
 {
     (isHalf ? m_isReadHalf : m_isReadElse)[m_plan.output(m_plan.valueOf(entry))] = true;
 }
 
 /// What bodies read the value as that they are handed: where that is the target type alone, without a choice, it is cast around them.
-void Poser::noteBodyReads(const Flow &flow, std::size_t input)
+void ProblemBuilder::noteBodyReads(const Flow &flow, std::size_t input)
 {
     bool isHalf = false;
     bool isElse = false;
@@ -181,7 +182,7 @@ void Poser::noteBodyReads(const Flow &flow, std::size_t input)
         for (const infer::BoundBody::Tie &tie : flow.flow->binding.bodies[b].ties) {
             if (tie.input != input)
                 continue;
-            const Poser &body = *flow.bodies[b];
+            const ProblemBuilder &body = *flow.bodies[b];
             const std::uint32_t output = body.m_plan.firstOutput[tie.variable];
             isHalf = isHalf || body.m_isReadHalf[output];
             isElse = isElse || body.m_isReadElse[output];
@@ -190,7 +191,7 @@ void Poser::noteBodyReads(const Flow &flow, std::size_t input)
         noteFixedRead(m_source.inputs(flow.flow->node)[input], !isElse);
 }
 
-void Poser::findFixedReads()
+void ProblemBuilder::findFixedReads()
 {
     m_isReadHalf.assign(m_plan.value.size(), false);
     m_isReadElse.assign(m_plan.value.size(), false);
@@ -217,7 +218,7 @@ void Poser::findFixedReads()
 
 /// Of its first float output; Unknown where that is neither float32 nor the target, or others differ: but for a T whose hidden statistics are
 /// float32 either way.
-DType Poser::typeNow(NodeId id) const
+DType ProblemBuilder::typeNow(NodeId id) const
 {
     DType type = DType::Unknown;
     for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k) {
@@ -232,7 +233,7 @@ DType Poser::typeNow(NodeId id) const
 }
 
 /// Is all that the operator reads there in the target type anyway? Where another choice gives it, that has to be so: m_needed.
-bool Poser::isThereInTarget(NodeId id)
+bool ProblemBuilder::isThereInTarget(NodeId id)
 {
     const auto inputs = m_source.inputs(id);
     m_needed.clear();
@@ -254,7 +255,7 @@ bool Poser::isThereInTarget(NodeId id)
 }
 
 /// A variable of the whole graph that stays float32 in storage, also where a body is handed it.
-bool Poser::isWide(const Entry &value) const
+bool ProblemBuilder::isWide(const Entry &value) const
 {
     const std::uint32_t output = m_plan.output(value);
     if (!m_source.isVariable(value.node) || m_level.storable[value.node])
@@ -263,7 +264,7 @@ bool Poser::isWide(const Entry &value) const
 }
 
 /// A widest operator whose parameter stays float32 in storage may as well count it as the float32 that it is.
-bool Poser::readsWideParameter(NodeId id) const
+bool ProblemBuilder::readsWideParameter(NodeId id) const
 {
     return m_assignment.requested(id) == Request::Widest
         && std::ranges::any_of(m_source.inputs(id),
@@ -271,7 +272,7 @@ bool Poser::readsWideParameter(NodeId id) const
 }
 
 /// May it compute in `type`, as far as it alone is concerned?
-bool Poser::mayTake(NodeId id, DType type, DType now, Moves moves)
+bool ProblemBuilder::mayTake(NodeId id, DType type, DType now, Moves moves)
 {
     m_needed.clear();
     const bool keepsMagnitude = moves == Moves::Some || moves == Moves::All || moves == Moves::Safe;
@@ -294,7 +295,7 @@ bool Poser::mayTake(NodeId id, DType type, DType now, Moves moves)
     return !m_tied.empty();
 }
 
-void Poser::addChoice(NodeId id)
+void ProblemBuilder::addChoice(NodeId id)
 {
     if (!mayChange(id))
         return;
@@ -328,7 +329,7 @@ void Poser::addChoice(NodeId id)
 }
 
 /// What has been summed up in float32 stays that: a sum of 16 bit takes no more on from some size on.
-Term Poser::addPort(const TypedFlow &flow, std::uint32_t port)
+Term ProblemBuilder::addPort(const TypedFlow &flow, std::uint32_t port)
 {
     const FlowPort &given = flow.ports[port];
     const bool isHeld = given.isRunningSum && given.type == DType::F32;
@@ -344,7 +345,7 @@ Term Poser::addPort(const TypedFlow &flow, std::uint32_t port)
     return CastProblem::kFirst + static_cast<Term>(m_problem.choices.size() - 1);
 }
 
-void Poser::addFlow(Flow &flow)
+void ProblemBuilder::addFlow(Flow &flow)
 {
     const TypedFlow &given = *flow.flow;
     for (std::uint32_t port = 0; port < given.ports.size(); ++port)
@@ -361,7 +362,7 @@ void Poser::addFlow(Flow &flow)
         m_matters[output] = true;
     }
     for (std::size_t b = 0; b < flow.bodies.size(); ++b) {
-        Poser &body = *flow.bodies[b];
+        ProblemBuilder &body = *flow.bodies[b];
         for (const infer::BoundBody::Tie &tie : given.binding.bodies[b].ties) {
             const Term term = flow.terms[given.inputPort[tie.input]];
             const std::uint32_t output = body.m_plan.firstOutput[tie.variable];
@@ -380,7 +381,7 @@ void Poser::addFlow(Flow &flow)
     }
 }
 
-void Poser::addChoices()
+void ProblemBuilder::addChoices()
 {
     auto next = m_flows.begin();
     for (const NodeId id : m_plan.order) {
@@ -391,7 +392,7 @@ void Poser::addChoices()
     }
 }
 
-void Poser::weighByTime(Choice &choice) const
+void ProblemBuilder::weighByTime(Choice &choice) const
 {
     if (!m_clock)
         return;
@@ -399,7 +400,7 @@ void Poser::weighByTime(Choice &choice) const
     choice.float32 = static_cast<std::int64_t>(m_clock->timeOf(choice.node, DType::F32));
 }
 
-void Poser::readsOf(NodeId id, const Flow *flow, std::vector<std::pair<std::uint32_t, Term>> &reads)
+void ProblemBuilder::readsOf(NodeId id, const Flow *flow, std::vector<std::pair<std::uint32_t, Term>> &reads)
 {
     const auto inputs = m_source.inputs(id);
     std::span<const std::uint32_t> tied;
@@ -418,7 +419,7 @@ void Poser::readsOf(NodeId id, const Flow *flow, std::vector<std::pair<std::uint
     }
 }
 
-Reads Poser::reads()
+Reads ProblemBuilder::reads()
 {
     m_isReadOtherwise.assign(m_plan.value.size(), false);
     std::vector<std::pair<std::uint32_t, Term>> reads;
@@ -440,7 +441,7 @@ Reads Poser::reads()
 }
 
 /// Those of its elements that are read, and those that are written.
-std::int64_t Poser::bytesOfCast(std::uint32_t output) const
+std::int64_t ProblemBuilder::bytesOfCast(std::uint32_t output) const
 {
     constexpr std::int64_t kOfAnElement = 6; // two bytes on one side, four on the other
     const Entry &value = m_plan.value[output];
@@ -453,7 +454,7 @@ std::int64_t Poser::bytesOfCast(std::uint32_t output) const
 }
 
 /// What is float32 by itself becomes 16 bit only where nothing that it reaches wants float32: no value loses bits that somebody reads.
-void Poser::requireReaders(const CastProblem::Tensor &tensor)
+void ProblemBuilder::requireReaders(const CastProblem::Tensor &tensor)
 {
     if (m_plan.native[tensor.output] != DType::F32 || m_problem.isVariable(tensor.producer)
         || tensor.producer < CastProblem::kFirst)
@@ -463,13 +464,13 @@ void Poser::requireReaders(const CastProblem::Tensor &tensor)
 }
 
 /// May the variable come in T where all that read it want that? One that is in T already is never widened.
-bool Poser::mayBeStored(NodeId node, std::uint32_t output) const
+bool ProblemBuilder::mayBeStored(NodeId node, std::uint32_t output) const
 {
     return m_level.storable[node] && m_plan.native[output] == DType::F32 && !m_isReadOtherwise[output];
 }
 
 /// Needs: all choices are there.
-void Poser::addTensors()
+void ProblemBuilder::addTensors()
 {
     addOwnTensors();
     for (Flow &flow : m_flows)
@@ -477,7 +478,7 @@ void Poser::addTensors()
             body->addTensors();
 }
 
-void Poser::addOwnTensors()
+void ProblemBuilder::addOwnTensors()
 {
     Reads all = reads();
     const auto firstReader = static_cast<std::uint32_t>(m_problem.readers.size());
@@ -505,7 +506,7 @@ void Poser::addOwnTensors()
 }
 
 /// By time: a product casts what it gives on the way, where the chip can.
-bool Poser::isFused(std::uint32_t output) const
+bool ProblemBuilder::isFused(std::uint32_t output) const
 {
     const NodeId node = m_plan.value[output].node;
     return m_context.clock->fusesCasts && !m_source.isVariable(node) && m_clock->isProduct(node);
@@ -530,12 +531,12 @@ CastProblem castProblem(const TypedLevel &root, const CastContext &context)
 {
     CastProblem problem;
     std::uint32_t graphs = 0;
-    Poser poser(root, context, problem, graphs);
-    poser.findFixedReads();
-    poser.addChoices();
+    ProblemBuilder builder(root, context, problem, graphs);
+    builder.findFixedReads();
+    builder.addChoices();
     if (problem.choices.empty())
         return problem;
-    poser.addTensors();
+    builder.addTensors();
     setCosts(problem, context.clock != nullptr && root.shapes != nullptr);
     return problem;
 }

@@ -36,7 +36,7 @@ std::string valuesOf(std::uint64_t count, std::uint64_t all)
         + ((all > 0 ? all : count) == 1 ? " value" : " values");
 }
 
-/// One line for all of them: small weights are common, and a line each would hide the rest.
+/// One warning for all parameters: small weights are common, and a warning for each would hide the others.
 void warnOfFlushed(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
 {
     std::uint64_t flushed = 0, all = 0;
@@ -76,7 +76,7 @@ void warnOfOverflow(const ParameterChange &change, std::vector<policy::Warning> 
                  + " and become infinite; to keep them, exclude the operator that reads them"});
 }
 
-/// Of epsilons that are larger now.
+/// Warns of bounds (epsilons) that were raised.
 void warnOfHeld(const std::vector<ParameterChange> &changes, tensor::DType target,
                 std::vector<policy::Warning> &warnings)
 {
@@ -92,7 +92,7 @@ void warnOfHeld(const std::vector<ParameterChange> &changes, tensor::DType targe
              "bounds_held", std::move(names)});
 }
 
-/// What the values lost on the way into a narrower type, for those arrays where it matters.
+/// Warns of values that a narrower type does not hold.
 void warnOfLosses(const std::vector<ParameterChange> &changes, tensor::DType target,
                   std::vector<policy::Warning> &warnings)
 {
@@ -109,7 +109,7 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, tensor::DType tar
     warnOfHeld(changes, target, warnings);
 }
 
-/// Of inputs with values of their own that come in another type now: who feeds them has to know.
+/// Warns of inputs with default values that are stored in another type now.
 void warnOfDefaults(const graph::Graph &source, const rewrite::Conversion &conversion,
                     std::vector<policy::Warning> &warnings)
 {
@@ -137,7 +137,7 @@ void warnOfBodies(const graph::Graph &graph, std::vector<policy::Warning> &warni
     }
 }
 
-/// Names of operators that the format does not have, in bodies too: they stay what they were, between casts.
+/// Nodes, in bodies too, whose operators are unknown: they keep their types, between casts.
 void collectUnknown(const graph::Graph &graph, std::vector<std::string> &nodes,
                     std::set<std::string> &operators)
 {
@@ -165,7 +165,7 @@ void warnOfUnknown(const graph::Graph &graph, std::vector<policy::Warning> &warn
                         "unknown_operator", std::move(nodes)});
 }
 
-/// Of nodes that MXNet refuses, or computes otherwise than they say.
+/// Warns of nodes that the framework of the format rejects or computes wrongly.
 void warnOfCpu(const rewrite::Conversion &conversion, std::vector<policy::Warning> &warnings)
 {
     const auto defects = infer::cpuDefects(conversion.graph, conversion.types);
@@ -175,7 +175,7 @@ void warnOfCpu(const rewrite::Conversion &conversion, std::vector<policy::Warnin
         warnOfCpu(body.conversion, warnings);
 }
 
-/// Over what the lists say: the mode's own classes, what the chip cannot compute, and what the values forbid.
+/// Corrects the decisions of the lists: classes of the mode, limits of the chip, and values that must not be rounded.
 void adjust(const graph::Graph &graph, std::span<const tensor::Array> parameters,
             const policy::Policy &policy, const Decided &decided, policy::Assignment &assignment,
             std::vector<policy::Warning> &warnings)
@@ -343,8 +343,8 @@ std::vector<bool> keepCoded(const graph::Model &source, policy::Assignment &assi
     return isAny ? released : std::vector<bool>();
 }
 
-/// Tells of the nodes that were computed with codes before, and still are.
-void tellCoded(const policy::Assignment &assignment, rewrite::Conversion &conversion)
+/// Marks nodes that computed with codes before and still do.
+void markCoded(const policy::Assignment &assignment, rewrite::Conversion &conversion)
 {
     for (graph::NodeId id = 0; id < assignment.nodes.size(); ++id) {
         if (assignment.rule(id) != policy::Rule::Coded || conversion.fromSource[id] == rewrite::kNoNode)
@@ -354,7 +354,7 @@ void tellCoded(const policy::Assignment &assignment, rewrite::Conversion &conver
     }
 }
 
-/// Of times that nothing can be made least of.
+/// Warns if the policy minimises time but there are no times to minimise.
 void warnOfNoTimes(const policy::Policy &policy, const infer::ShapeMap *shapes,
                    std::vector<policy::Warning> &warnings)
 {
@@ -375,7 +375,7 @@ Result<void> checkStrict(const ConvertSettings &settings, const std::vector<poli
     return {};
 }
 
-/// Of what is asked for in int8, but for what a person asked it of by name.
+/// Reasons not to quantize nodes, except those that the user named.
 std::vector<std::string> refusalsOfAsked(const graph::Graph &graph, const Decided &decided)
 {
     std::vector<std::string> refusals
@@ -486,7 +486,7 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
                        ? convertWithInt8(source, decided, policy, settings, forms, progress, result)
                        : convertRest(source, decided, policy, settings.shapes, forms, progress, result));
     forms.settle();
-    tellCoded(decided.assignment, result.conversion);
+    markCoded(decided.assignment, result.conversion);
     result.forms = made;
     result.assignment = std::move(decided.assignment);
     if (policy.mode == policy::Mode::Tvm)

@@ -33,10 +33,10 @@ std::vector<bool> readByAccumulator(const graph::Graph &source, const rewrite::C
     return isRead;
 }
 
-class Teller
+class ArithmeticOfNodes
 {
 public:
-    Teller(const graph::Graph &source, const ConvertedModel &converted)
+    ArithmeticOfNodes(const graph::Graph &source, const ConvertedModel &converted)
         : m_source(source)
         , m_converted(converted)
         , m_asked(askedAccumulator(converted))
@@ -93,16 +93,16 @@ DType accumulatorOf(Unit unit, DType type, const hardware::Description *chip, DT
 
 std::vector<NodeArithmetic> arithmeticOf(const graph::Graph &source, const ConvertedModel &converted)
 {
-    const Teller teller(source, converted);
+    const ArithmeticOfNodes nodes(source, converted);
     std::vector<NodeArithmetic> all;
     for (NodeId id = 0; id < source.nodeCount(); ++id)
-        all.push_back(teller.tell(id));
+        all.push_back(nodes.tell(id));
     return all;
 }
 
 NodeArithmetic arithmeticOf(const graph::Graph &source, const ConvertedModel &converted, NodeId id)
 {
-    return Teller(source, converted).tell(id);
+    return ArithmeticOfNodes(source, converted).tell(id);
 }
 
 } // namespace halftone::mixed

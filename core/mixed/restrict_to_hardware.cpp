@@ -18,10 +18,10 @@ std::string hasNone(const hardware::Description &chip, tensor::DType type, Unit 
         + std::string(hardware::nameOf(unit)) + " unit";
 }
 
-class Taker
+class Restriction
 {
 public:
-    Taker(const hardware::Description &chip, tensor::DType target, policy::Assignment &assignment)
+    Restriction(const hardware::Description &chip, tensor::DType target, policy::Assignment &assignment)
         : m_chip(chip)
         , m_target(target)
         , m_assignment(assignment)
@@ -71,7 +71,7 @@ private:
 void restrictToHardware(const graph::Graph &graph, const hardware::Description &chip, tensor::DType target,
                         policy::Assignment &assignment)
 {
-    Taker taker(chip, target, assignment);
+    Restriction taker(chip, target, assignment);
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (graph.isVariable(id) || assignment.rule(id) == Rule::Coded)
             continue;
