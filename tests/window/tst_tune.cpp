@@ -202,14 +202,12 @@ void TestTune::aStoppedSearchGoesOn()
     QVERIFY(search());
     QCOMPARE(m_window->tune().front()->stoppedBy, tune::StoppedBy::Done);
     for (const tune::Point &point : before) {
+        if (!point.measured) // predictions change with what is learned
+            continue;
         const tune::Point *const again = m_window->tune().front()->find(point.labels);
-        QVERIFY2(
-            again != nullptr,
-            qPrintable(
-                QStringLiteral("%1, measured: %2").arg(int(point.origin)).arg(point.measured.has_value())));
+        QVERIFY(again != nullptr && again->measured);
         // Taken over, not measured again; the time of what is offered is taken once more at the end of each search.
-        if (point.measured)
-            QCOMPARE(again->measured->sqnrDb, point.measured->sqnrDb);
+        QCOMPARE(again->measured->sqnrDb, point.measured->sqnrDb);
     }
 }
 
