@@ -100,6 +100,7 @@ void list(bool asJson)
 std::string measuredText(const hardware::Measurement &found)
 {
     Table table({"measured", "fp16", "bf16", "int8"});
+    bool hasFigures = false;
     for (const Unit unit : hardware::kAllUnits) {
         std::vector<std::string> row{std::string(hardware::nameOf(unit))};
         bool isAny = false;
@@ -112,7 +113,10 @@ std::string measuredText(const hardware::Measurement &found)
         }
         if (isAny)
             table.add(std::move(row));
+        hasFigures = hasFigures || isAny;
     }
+    if (!hasFigures)
+        return "\nno speed could be measured reliably; close other programs and repeat with --measure\n";
     return "\ntimes as fast as float32, on " + printable(found.machine) + ", " + printable(found.when) + '\n'
         + table.toString();
 }

@@ -204,7 +204,7 @@ void TestProcessor::anySetOfFlagsIsDescribed()
     const std::vector<std::string> flags{
         "sse2",     "avx",      "avx2",     "fma",      "f16c",  "avx512f", "avx512_fp16", "avx512_bf16",
         "avx_vnni", "amx_tile", "amx_int8", "amx_bf16", "asimd", "asimdhp", "asimddp",     "bf16"};
-    for (std::size_t set = 0; set < std::size_t{1} << flags.size(); set += 7) { // a sample of 9,363
+    for (std::size_t set = 0; set < std::size_t{1} << flags.size(); set += 29) { // a sample of 2,260
         hardware::Flags some;
         for (std::size_t k = 0; k < flags.size(); ++k) {
             if ((set >> k & 1U) != 0)

@@ -23,6 +23,7 @@ private Q_SLOTS:
     void aGpuIsMeasuredByItsOwnClock();
     void whatWasMeasuredIsKeptUnderTheDevice();
     void anotherChipIsNotMeasured();
+    void onlyASteadySpeedCounts();
     void limitsTakeTheBoardsOwnMemory();
 
 private:
@@ -89,6 +90,24 @@ void TestMeasureMachine::anotherChipIsNotMeasured()
     QVERIFY(jobs::ensureMeasured("sm_80").ok());
     QVERIFY(!jobs::isMeasured("sm_80"));
     QCOMPARE(jobs::measureMachine("sm_80").error().code, Errc::Unsupported);
+}
+
+/// By definition: the reciprocal of the ratio of times, if the ends of its interval are at most a quarter apart.
+void TestMeasureMachine::onlyASteadySpeedCounts()
+{
+    const auto speed = [](double ratio, double low, double high) {
+        profile::Versus versus;
+        versus.ratio = ratio;
+        versus.ci95 = {low, high};
+        return jobs::steadySpeed(versus).value_or(0);
+    };
+    QCOMPARE(speed(0.5, 0.49, 0.52), 2.0);
+    QCOMPARE(speed(1.25, 1.2, 1.4), 0.8);
+    QCOMPARE(speed(0.8, 0.8, 1.0), 1.25); // a quarter apart
+    QCOMPARE(speed(0.8, 0.79, 1.0), 0.0);
+    QCOMPARE(speed(0.002, 0.001, 1.7), 0.0); // as found on a machine with ten programs more than processors
+    QCOMPARE(speed(0.5, 0, 0.5), 0.0);
+    QCOMPARE(speed(0, 0, 0), 0.0);
 }
 
 void TestMeasureMachine::limitsTakeTheBoardsOwnMemory()
