@@ -254,8 +254,7 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
             if (!isWorthwhile(probe.unit, type, maker.backend()))
                 continue;
             HALFTONE_TRY(const PlanPtr narrow, planOf(probe, type, maker, progress));
-            const profile::LatencySettings settings{
-                .warmup = 2, .repeats = 9, .byDevice = isGpu, .attempts = 2};
+            const profile::LatencySettings settings{.warmup = 2, .repeats = 9, .byDevice = isGpu};
             HALFTONE_TRY(const profile::Versus versus,
                          profile::measureVersus(*narrow, *wide, settings, 1, {progress.stop, {}}));
             // Where the processor has to compute a part there is no clock of the device's, and nothing to compare.
