@@ -115,10 +115,9 @@ std::string measuredText(const hardware::Measurement &found)
             table.add(std::move(row));
         hasFigures = hasFigures || isAny;
     }
-    if (!hasFigures)
-        return "\nno speed could be measured reliably; close other programs and repeat with --measure\n";
     return "\ntimes as fast as float32, on " + printable(found.machine) + ", " + printable(found.when) + '\n'
-        + table.toString();
+        + (hasFigures ? table.toString()
+                      : "none could be measured reliably; close other programs and repeat with --measure\n");
 }
 
 void show(const Description &chip)
