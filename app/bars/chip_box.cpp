@@ -27,6 +27,12 @@ QString productOf(const hardware::Description &chip)
     return plain(chip.title).section(QStringLiteral(" ("), 0, 0);
 }
 
+/// The whole title, and below it the note.
+QString tipOf(const hardware::Description &chip)
+{
+    return chip.note.empty() ? plain(chip.title) : plain(chip.title) + QLatin1Char('\n') + plain(chip.note);
+}
+
 } // namespace
 
 ChipBox::ChipBox(QWidget *parent)
@@ -36,14 +42,13 @@ ChipBox::ChipBox(QWidget *parent)
     setToolTip(tr("Chip to convert for: operators that it cannot compute in the target type "
                   "stay in float32"));
     addItem(tr("any"), QString());
-    if (const auto &machine = hardware::thisMachine()) {
-        addItem(tr("this machine (%1)").arg(productOf(*machine)), kThis);
-        setItemData(count() - 1, plain(machine->title), Qt::ToolTipRole);
-    }
+    const hardware::Description &machine = *hardware::thisMachine();
+    addItem(tr("this machine (%1)").arg(productOf(machine)), kThis);
+    setItemData(count() - 1, tipOf(machine), Qt::ToolTipRole);
     insertSeparator(count());
     for (const auto &chip : hardware::builtIn()) {
         addItem(tr("%1 (%2)").arg(productOf(*chip), plain(chip->name)), plain(chip->name));
-        setItemData(count() - 1, plain(chip->title), Qt::ToolTipRole);
+        setItemData(count() - 1, tipOf(*chip), Qt::ToolTipRole);
     }
     insertSeparator(count());
     addItem(tr("File\u2026"), kFile);
@@ -59,7 +64,7 @@ ChipBox::ChipBox(QWidget *parent)
 void ChipBox::addGpu()
 {
     if (findData(kThisGpu) < 0)
-        insertItem(findData(kThis) < 0 ? 1 : findData(kThis) + 1, tr("this GPU"), kThisGpu);
+        insertItem(findData(kThis) + 1, tr("this GPU"), kThisGpu);
 }
 
 void ChipBox::takeGpu(const std::shared_ptr<const hardware::Description> &gpu)
@@ -68,7 +73,7 @@ void ChipBox::takeGpu(const std::shared_ptr<const hardware::Description> &gpu)
         return;
     addGpu();
     setItemText(findData(kThisGpu), tr("this GPU (%1)").arg(productOf(*gpu)));
-    setItemData(findData(kThisGpu), plain(gpu->title), Qt::ToolTipRole);
+    setItemData(findData(kThisGpu), tipOf(*gpu), Qt::ToolTipRole);
     fitView();
 }
 

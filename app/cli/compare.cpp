@@ -348,7 +348,8 @@ void addCompare(Parser &app, Action &chosen)
         .type("NAME");
     command
         .option("--threshold", &options->threshold,
-                "SQNR in dB that marks the first bad layer (default: half of the type's bits)")
+                "Report the first layer whose SQNR is below this many dB (default: half of the type's "
+                "significant bits at 6.02 dB each, e.g. 33 for float16)")
         .type("DB");
     command.option("--worst", &options->worst, "Show only the N worst layers").type("N");
     command

@@ -267,8 +267,9 @@ void addConvert(Parser &app, Action &chosen)
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);
     command.get("--inputs")
-        .describe("Arrays that give the types and shapes of the inputs, and the ranges of int8 operators; "
-                  "for ranges alone also a folder of pictures");
+        .describe("Arrays that set the types and shapes of the inputs and the ranges of int8 operators; a "
+                  "folder of "
+                  "pictures sets the ranges only");
     command
         .option("--opset", &options->opset,
                 onlyWith([](const dialect::Dialect &one) { return one.versionNumber() > 0; })

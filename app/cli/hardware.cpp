@@ -6,9 +6,11 @@
 #include "core/machines/local_chips.h"
 #include "core/machines/measure_machine.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 namespace halftone::cli {
 namespace {
@@ -48,34 +50,46 @@ std::string abilityText(const Ability &ability)
     return std::string(hardware::nameOf(ability.support)) + " x" + numberText(ability.rate) + ' ' + sums;
 }
 
-/// "fp16 bf16": those in which convolutions or products are native.
+/// "int8 bf16": those in which convolutions or products are faster than in float32, fastest first.
 std::string fastNumbers(const Description &chip)
 {
     std::string text;
-    for (const Number number : hardware::kAllNumbers) {
-        if (number != Number::Fp32 && chip.hasFastPath(number))
-            text += (text.empty() ? "" : " ") + std::string(hardware::nameOf(number));
-    }
+    for (const Number number : chip.fastNumbers())
+        text += (text.empty() ? "" : " ") + std::string(hardware::nameOf(number));
     return text.empty() ? "-" : text;
+}
+
+/// The described chips; first this machine's own, if they are none of these.
+std::vector<std::shared_ptr<const Description>> listedChips(const Description &machine,
+                                                            const std::shared_ptr<const Description> &gpu)
+{
+    std::vector<std::shared_ptr<const Description>> all(hardware::builtIn().begin(),
+                                                        hardware::builtIn().end());
+    const auto isListed = [&all](const std::string &name) {
+        return std::ranges::any_of(all, [&name](const auto &chip) { return chip->name == name; });
+    };
+    if (gpu && !isListed(gpu->name))
+        all.insert(all.begin(), gpu);
+    if (!isListed(machine.name))
+        all.insert(all.begin(), std::make_shared<const Description>(machine));
+    return all;
 }
 
 void list(bool asJson)
 {
-    const auto &machine = hardware::thisMachine();
+    const Description &machine = *hardware::thisMachine();
     const auto gpu = machines::lookForGpu();
     const auto markOf = [&](const Description &chip) {
-        return machine && chip.name == machine->name ? " (this)"
-            : gpu && chip.name == gpu->name          ? " (this-gpu)"
-                                                     : "";
+        return chip.name == machine.name ? " (this)" : gpu && chip.name == gpu->name ? " (this-gpu)" : "";
     };
     Table table({"name", "kind", "fast in", "title"});
     Json all = Json::array();
-    for (const auto &chip : hardware::builtIn()) {
+    for (const auto &chip : listedChips(machine, gpu)) {
         table.add({chip->name + markOf(*chip), chip->kind, fastNumbers(*chip), chip->title});
         all.push_back(Json::parse(hardware::writeDescription(*chip)));
     }
     if (asJson)
-        printJson({{"this", machine ? Json(machine->name) : Json()},
+        printJson({{"this", machine.name},
                    {"this_gpu", gpu ? Json(gpu->name) : Json()},
                    {"hardware", std::move(all)}});
     else
@@ -86,6 +100,7 @@ void list(bool asJson)
 std::string measuredText(const hardware::Measurement &found)
 {
     Table table({"measured", "fp16", "bf16", "int8"});
+    bool hasFigures = false;
     for (const Unit unit : hardware::kAllUnits) {
         std::vector<std::string> row{std::string(hardware::nameOf(unit))};
         bool isAny = false;
@@ -98,9 +113,11 @@ std::string measuredText(const hardware::Measurement &found)
         }
         if (isAny)
             table.add(std::move(row));
+        hasFigures = hasFigures || isAny;
     }
     return "\ntimes as fast as float32, on " + printable(found.machine) + ", " + printable(found.when) + '\n'
-        + table.toString();
+        + (hasFigures ? table.toString()
+                      : "none could be measured reliably; close other programs and repeat with --measure\n");
 }
 
 void show(const Description &chip)

@@ -117,16 +117,16 @@ Result<void> layOut(const LayoutOptions &options, const std::stop_token &stop)
 void addLayout(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<LayoutOptions>();
-    Command command = app.command("layout", "Print where the window draws the nodes");
+    Command command = app.command("layout", "Print the positions at which the window draws the nodes");
     options->model.addTo(command);
     command
         .option("--fold", &options->fold,
                 "auto: fold blocks as in the window's first picture; none: show every node (default: auto)")
         .oneOf({"auto", "none"})
-        .showDefault();
-    command.flag(
-        "--all-nodes", options->allNodes,
-        "Show constants, and pairs of quantization that stand on an edge, as nodes, as --fold none does");
+        .type("WHICH");
+    command.flag("--all-nodes", options->allNodes,
+                 "Show constants and quantize-dequantize pairs as nodes instead of marks on an edge "
+                 "(implied by --fold none)");
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return layOut(*options, stop); };

@@ -63,7 +63,10 @@ std::string allVersions()
     std::vector<std::string> versions;
     for (const dialect::Dialect *const dialect : dialect::allDialects())
         versions.insert(versions.end(), dialect->listVersions().begin(), dialect->listVersions().end());
-    return joined(versions);
+    std::string text;
+    for (std::size_t k = 0; k < versions.size(); ++k)
+        text += (k == 0 ? "" : k + 1 == versions.size() ? " or " : ", ") + versions[k];
+    return text;
 }
 
 /// The dialect that is asked for; null: there is none with lists.
@@ -97,6 +100,8 @@ Result<void> lists(const ListsOptions &options)
     if (!found.ok()) {
         Error error = std::move(found).error();
         error.code = Errc::BadCall;
+        if (error.where == "target_dtype")
+            error.where = "--target";
         return error;
     }
     const policy::OpLists &all = *found.value();
@@ -129,7 +134,7 @@ void addLists(Parser &app, Action &chosen)
     const auto options = std::make_shared<ListsOptions>();
     Command command = app.command("lists", "Print the built-in operator lists");
     command.option("--target", &options->target, "Target type: float16 or bfloat16 (default: float16)")
-        .showDefault();
+        .type("DTYPE");
     command
         .option("--dialect", &options->dialect,
                 "Operators of this format: " + dialectNames()

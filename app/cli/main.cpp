@@ -65,14 +65,19 @@ int fail(const Error &error) noexcept
     return exitCodeOf(error.code);
 }
 
-/// The parser's own words, except for an unknown command, which it does not name.
-std::string explain(const cli::Parser &parser, int argc, char **argv, const std::string &problem)
+/// The parser's problem and the help to read, of the command if there is one; the parser does not name an unknown command.
+Error explain(const cli::Parser &parser, int argc, char **argv, const std::string &problem)
 {
     const std::vector<std::string> known = parser.commandNames();
     const std::vector<std::string_view> names(known.begin(), known.end());
-    if (argc < 2 || *argv[1] == '-' || std::ranges::find(names, argv[1]) != names.end())
-        return problem;
-    return "unknown command \"" + std::string(argv[1]) + '"' + didYouMean(nearestNames(argv[1], names));
+    const bool isCommand = argc > 1 && std::ranges::find(names, argv[1]) != names.end();
+    const std::string help
+        = std::string("; see 'halftone-cli ") + (isCommand ? argv[1] + std::string(" ") : "") + "--help'";
+    if (isCommand || argc < 2 || *argv[1] == '-')
+        return badCall({}, problem, help);
+    return badCall(
+        {}, "unknown command \"" + std::string(argv[1]) + '"' + didYouMean(nearestNames(argv[1], names)),
+        help);
 }
 
 /// The exit code.
@@ -100,7 +105,7 @@ Result<int> run(int argc, char **argv, const std::stop_token &stop)
     cli::addTune(app, chosen);
     const cli::Parser::Outcome parsed = app.parse(argc, argv);
     if (parsed.problem)
-        return badCall({}, explain(app, argc, argv, *parsed.problem), "; see 'halftone-cli COMMAND --help'");
+        return explain(app, argc, argv, *parsed.problem);
     if (parsed.answer)
         cli::print(*parsed.answer);
     const Result<void> done = parsed.answer ? Result<void>() : guarded([&] { return chosen(stop); });

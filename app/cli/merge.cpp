@@ -92,6 +92,7 @@ void addMerge(Parser &app, Action &chosen)
     command
         .option("SHARD", &options->shards,
                 "Files written with --shard; - reads their names from standard input, one per line")
+        .type("")
         .required();
     command.option("--out", &options->out, "Write the merged result as JSON; for tune, a file for --state")
         .type("T.json")

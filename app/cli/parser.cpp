@@ -2,13 +2,51 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace halftone::cli {
 namespace {
 
 constexpr std::size_t kNamesWidth = 34; ///< of the help's first column
+
+/// What follows a prefix of a text; nothing: the text begins otherwise.
+std::optional<std::string> after(const std::string &text, std::string_view prefix)
+{
+    if (!text.starts_with(prefix))
+        return std::nullopt;
+    return text.substr(prefix.size());
+}
+
+/// The parser library's message in the words of the other errors: place, found, expected.
+std::string plainly(const std::string &message)
+{
+    if (message == "A subcommand is required")
+        return "no command given";
+    if (const auto given = after(message, "Could not convert: ")) { // "--batch = x"
+        const std::size_t equals = given->find(" = ");
+        if (equals != std::string::npos)
+            return given->substr(0, equals) + ": \"" + given->substr(equals + 3) + "\", expected a number";
+    }
+    for (const std::string_view prefix :
+         {"The following argument was not expected: ", "The following arguments were not expected: "}) {
+        if (const auto given = after(message, prefix))
+            return (given->starts_with('-') ? "unknown option " : "unexpected argument ") + *given;
+    }
+    return message;
+}
+
+/// "a, b or c"
+std::string alternatives(const std::vector<std::string> &values)
+{
+    std::string text;
+    for (std::size_t k = 0; k < values.size(); ++k)
+        text += (k == 0 ? "" : k + 1 == values.size() ? " or " : ", ") + values[k];
+    return text;
+}
 
 CLI::App &app(void *pointer)
 {
@@ -36,7 +74,15 @@ Option Option::required(bool isRequired) const
 
 Option Option::oneOf(std::vector<std::string> values) const
 {
-    option(m_option).check(CLI::IsMember(std::move(values)));
+    std::string shown;
+    for (const std::string &value : values)
+        shown += (shown.empty() ? "{" : ",") + value;
+    const auto check = [values = std::move(values)](const std::string &value) {
+        return std::ranges::find(values, value) != values.end()
+            ? std::string()
+            : '"' + value + "\", expected " + alternatives(values);
+    };
+    option(m_option).check(check, shown + '}');
     return *this;
 }
 
@@ -63,12 +109,6 @@ Option Option::excludes(Option other) const
 Option Option::describe(const std::string &help) const
 {
     option(m_option).description(help);
-    return *this;
-}
-
-Option Option::showDefault() const
-{
-    option(m_option).capture_default_str();
     return *this;
 }
 
@@ -138,7 +178,7 @@ Parser::Outcome Parser::parse(int argc, char **argv)
         static_cast<void>(app(m_app).exit(request, text, text)); // 0
         return {{}, text.str()};
     } catch (const CLI::ParseError &error) {
-        return {error.what(), {}};
+        return {plainly(error.what()), {}};
     }
     return {};
 }

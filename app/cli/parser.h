@@ -27,7 +27,6 @@ public:
     Option group(const std::string &title) const; ///< in the help
     Option excludes(Option other) const;
     Option describe(const std::string &help) const; ///< in place of its help so far
-    Option showDefault() const; ///< the target's present value, in the help
 
 private:
     friend class Command;

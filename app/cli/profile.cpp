@@ -138,8 +138,12 @@ Result<void> setBatch(const ProfileOptions &options, session::Session &session)
 
 Result<Profile> measure(const ProfileOptions &options, const std::stop_token &stop)
 {
-    if (options.repeats < 1 || options.warmup < 0 || options.threads < 0 || options.threads > 1024)
-        return badCall("--repeats, --warmup, --threads", "a number out of range");
+    if (options.repeats < 1)
+        return badCall("--repeats", std::to_string(options.repeats), "at least 1");
+    if (options.warmup < 0)
+        return badCall("--warmup", std::to_string(options.warmup), "at least 0");
+    if (options.threads < 0 || options.threads > 1024)
+        return badCall("--threads", std::to_string(options.threads), "1 to 1024, or 0 for one per core");
     const unsigned threads = threadsFor(static_cast<unsigned>(options.threads));
     Profile result;
     HALFTONE_TRY(const latency::PlanMaker maker, latency::PlanMaker::create(options.backend, threads));

@@ -85,7 +85,7 @@ Result<void> takeForm(QuantizeOptions &options, const graph::Graph &graph)
         return badCall("--form",
                        options.form + " is not available for " + std::string(dialect::of(graph).title())
                            + " models",
-                       joined(forms));
+                       forms.front() + " or " + forms.back());
     if (inPairs && !quantize.isCalibrated)
         return badCall("--calib",
                        "form " + options.form + " stores the ranges in the model and needs calibration data",

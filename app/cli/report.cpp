@@ -69,7 +69,9 @@ void addReport(Parser &app, Action &chosen)
     const auto options = std::make_shared<ReportOptions>();
     Command command
         = app.command("report", "Write a self-contained HTML page with the graph, lists, layers and plots");
-    command.option("MODEL", &options->model, io::modelPlaceholders() + " or a .halftone session").required();
+    command.option("MODEL", &options->model, io::modelPlaceholders() + " or a .halftone session")
+        .type("")
+        .required();
     command.option("--params", &options->params, io::parameterFileHelp()).type("FILE");
     command.option("--out", &options->out, "Page to write").type("R.html").notEmpty().required();
     command.option("--policy", &options->policy, "Policy file").type("FILE");

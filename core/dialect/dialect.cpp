@@ -63,8 +63,8 @@ Result<std::optional<tensor::Tensor>> Dialect::constantOf(const graph::NodeDef &
 Result<std::optional<Raised>> Dialect::raised(const graph::Graph &, tensor::DType, int wanted) const
 {
     if (wanted > 0)
-        return badCall(Field::Opset, std::to_string(wanted),
-                       "not available: " + std::string(title()) + " models have no opset");
+        return badCall(Field::Opset,
+                       "not available for " + std::string(title()) + " models, which have no opset");
     return std::optional<Raised>();
 }
 

@@ -6,13 +6,13 @@
 #include "core/base/text.h"
 #include "core/hardware/description_json.h"
 #include "core/hardware/kept_measurement.h"
+#include "core/hardware/processor.h"
 
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <fstream>
+#include <charconv>
 #include <mutex>
-#include <sstream>
 #include <utility>
 
 namespace halftone::hardware {
@@ -58,34 +58,96 @@ Told &told()
     return kOnly;
 }
 
-Result<Pointer> withMeasurement(const Pointer &atHand, const std::string &machine)
+/// With what was measured on this machine, which also decides what the processor's units are good for.
+Pointer measuredMachine()
 {
-    auto measurement = keptMeasurement(machine);
+    const auto measurement = keptMeasurement(machineOf(kThis));
+    return measurement ? std::make_shared<const Description>(decidedBy(*thisMachine(), *measurement))
+                       : thisMachine();
+}
+
+Result<Pointer> measuredGpu()
+{
+    const Pointer gpu = thisGpu();
+    if (!gpu) {
+        const std::lock_guard lock(told().guard);
+        return inField(
+            unsupported(std::string(kThisGpu),
+                        told().gpu
+                            ? "the GPU " + told().gpu->device + " reports no compute capability"
+                            : std::string("no usable GPU; run 'halftone-cli backends' for the reason")),
+            Field::Hardware);
+    }
+    auto measurement = keptMeasurement(machineOf(kThisGpu));
     if (!measurement)
-        return atHand;
-    auto measured = std::make_shared<Description>(*atHand);
+        return gpu;
+    auto measured = std::make_shared<Description>(*gpu);
     measured->measurement = std::move(measurement);
     return Pointer(std::move(measured));
 }
 
-Result<Pointer> findThis()
+/// 90 of "sm_90" and "sm_90a"; nothing: no such name.
+std::optional<int> capabilityOf(std::string_view architecture)
 {
-    if (const Pointer &machine = thisMachine())
-        return withMeasurement(machine, machineOf(kThis));
-    return inField(unsupported(std::string(kThis), "no description matches this processor"), Field::Hardware);
+    constexpr std::string_view kPrefix = "sm_";
+    if (!architecture.starts_with(kPrefix))
+        return std::nullopt;
+    architecture.remove_prefix(kPrefix.size());
+    int capability = 0;
+    const auto read
+        = std::from_chars(architecture.data(), architecture.data() + architecture.size(), capability);
+    return read.ec == std::errc() && capability >= 10 ? std::optional(capability) : std::nullopt;
 }
 
-Result<Pointer> findThisGpu()
+/// Of a description of a GPU; nothing for others.
+std::optional<int> capabilityOf(const Description &chip)
 {
-    if (const Pointer gpu = thisGpu())
-        return withMeasurement(gpu, machineOf(kThisGpu));
-    const std::lock_guard lock(told().guard);
-    return inField(
-        unsupported(std::string(kThisGpu),
-                    told().gpu ? "no description matches the GPU " + told().gpu->device + " ("
-                            + told().gpu->architecture + ")"
-                               : std::string("no usable GPU; run 'halftone-cli backends' for the reason")),
-        Field::Hardware);
+    std::string digits = chip.detect.cuda; // "9.0"
+    std::erase(digits, '.');
+    return capabilityOf("sm_" + digits);
+}
+
+/// "8.7" of 87
+std::string versionText(int capability)
+{
+    return std::to_string(capability / 10) + '.' + std::to_string(capability % 10);
+}
+
+/// A GPU that is older than all that are described: float32 arithmetic, narrow types are only stored.
+Description oldGpu()
+{
+    Description gpu;
+    gpu.kind = "gpu";
+    gpu.standaloneCast = "one pass over memory";
+    for (const Unit unit : kAllUnits) {
+        auto &row = gpu.abilities[static_cast<std::size_t>(unit)];
+        for (const Number number : {Number::Fp16, Number::Bf16})
+            row[static_cast<std::size_t>(number)]
+                = {Support::Storage, unit == Unit::Movement ? 2.0 : 1.0, {tensor::DType::F32}};
+        row[static_cast<std::size_t>(Number::Fp32)] = {Support::Native, 1, {tensor::DType::F32}};
+        row[static_cast<std::size_t>(Number::Int8)]
+            = {Support::Emulated, 1, {isProduct(unit) ? tensor::DType::I32 : tensor::DType::F32}};
+    }
+    gpu.sources = {{"float32 arithmetic, and conversions of float16", "NVIDIA CUDA C++ Programming Guide"}};
+    return gpu;
+}
+
+/// A GPU that has no description of its own, by that of the nearest older one; null: there is none.
+Description nearestTo(int capability, const Pointer &older)
+{
+    Description gpu = older ? *older : oldGpu();
+    const std::string version = versionText(capability);
+    gpu.note = older
+        ? "No description covers compute capability " + version
+            + ": support and rates are those of the nearest one below, " + older->detect.cuda + ", "
+            + older->title
+        : "Compute capability " + version + " is older than all described ones: only float32 counts as fast";
+    gpu.name = "sm_" + std::to_string(capability);
+    gpu.title = "NVIDIA GPU of compute capability " + version;
+    gpu.detect = {{}, {}, version};
+    gpu.gigaflops.reset();
+    gpu.bandwidth.reset();
+    return gpu;
 }
 
 } // namespace
@@ -106,7 +168,8 @@ std::span<const Pointer> builtIn()
 
 const Pointer &thisMachine()
 {
-    static const Pointer kMachine = describedBy(builtIn(), cpuFlags());
+    static const Pointer kMachine
+        = std::make_shared<const Description>(describe(processorAtHand(), builtIn()));
     return kMachine;
 }
 
@@ -127,7 +190,7 @@ Pointer thisGpu()
 std::string machineOf(std::string_view name)
 {
     if (name == kThis)
-        return thisMachine() ? cpuKind() : std::string();
+        return cpuKind();
     if (name != kThisGpu)
         return {};
     const std::lock_guard lock(told().guard);
@@ -137,9 +200,9 @@ std::string machineOf(std::string_view name)
 Result<Pointer> findDescription(std::string_view nameOrFile)
 {
     if (nameOrFile == kThis)
-        return findThis();
+        return measuredMachine();
     if (nameOrFile == kThisGpu)
-        return findThisGpu();
+        return measuredGpu();
     if (nameOrFile.ends_with(".json") || nameOrFile.find('/') != std::string_view::npos)
         return readFile(std::string(nameOrFile));
     const auto all = builtIn();
@@ -147,6 +210,8 @@ Result<Pointer> findDescription(std::string_view nameOrFile)
         = std::ranges::find(all, nameOrFile, [](const Pointer &one) { return std::string_view(one->name); });
     if (at != all.end())
         return *at;
+    if (nameOrFile == thisMachine()->name)
+        return measuredMachine();
     std::vector<std::string_view> names(kNames.begin(), kNames.end());
     names.insert(names.end(), {kThis, kThisGpu});
     return badCall(Field::Hardware,
@@ -155,44 +220,20 @@ Result<Pointer> findDescription(std::string_view nameOrFile)
                    "a name listed by 'hardware', \"this\", \"this-gpu\" or a file NAME.json");
 }
 
-std::set<std::string, std::less<>> cpuFlags()
-{
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (!line.starts_with("flags") && !line.starts_with("Features"))
-            continue;
-        std::istringstream words(line.substr(std::min(line.find(':'), line.size() - 1) + 1));
-        std::set<std::string, std::less<>> flags;
-        for (std::string word; words >> word;)
-            flags.insert(std::move(word));
-        return flags;
-    }
-    return {};
-}
-
-Pointer describedBy(std::span<const Pointer> descriptions, const std::set<std::string, std::less<>> &flags)
-{
-    const auto has = [&flags](const std::string &flag) { return flags.contains(flag); };
-    Pointer best;
-    for (const Pointer &one : descriptions) {
-        const Detection &detect = one->detect;
-        if (!detect.cpuFlags.empty() && std::ranges::all_of(detect.cpuFlags, has)
-            && std::ranges::none_of(detect.without, has)
-            && (!best || best->detect.cpuFlags.size() < detect.cpuFlags.size()))
-            best = one;
-    }
-    return best;
-}
-
 Pointer describedBy(std::span<const Pointer> descriptions, std::string_view architecture)
 {
-    const auto isIt = [architecture](const Pointer &one) {
-        std::string digits = one->detect.cuda; // "9.0" of sm_90
-        std::erase(digits, '.');
-        return !digits.empty() && architecture == "sm_" + digits;
-    };
-    const auto found = std::ranges::find_if(descriptions, isIt);
-    return found == descriptions.end() ? nullptr : *found;
+    const auto capability = capabilityOf(architecture);
+    if (!capability)
+        return nullptr;
+    Pointer nearest;
+    for (const Pointer &one : descriptions) {
+        const auto its = capabilityOf(*one);
+        if (its && *its <= *capability && (!nearest || *capabilityOf(*nearest) < *its))
+            nearest = one;
+    }
+    return nearest && *capabilityOf(*nearest) == *capability
+        ? nearest
+        : std::make_shared<const Description>(nearestTo(*capability, nearest));
 }
 
 Pointer boardOf(std::string_view architecture, std::optional<double> bandwidth)

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,12 +18,12 @@ inline constexpr std::string_view kThis = "this"; ///< the processor that this r
 inline constexpr std::string_view kThisGpu = "this-gpu"; ///< the GPU of this machine
 
 /// The description with a name: one of builtIn(), kThis, kThisGpu, or a file (the name contains a '/' or ends in ".json"). For this
-/// machine it includes the stored measurement (kept_measurement.h).
+/// machine it includes the stored measurement (kept_measurement.h), which for the processor decides (decidedBy() in processor.h).
 /// fails: BadCall (Field::Hardware) for an unknown name, with the nearest; BadInput with the file's name and the JSON path;
-/// Unsupported if no description matches this machine, or it has no GPU
+/// Unsupported if this machine has no GPU
 Result<std::shared_ptr<const Description>> findDescription(std::string_view nameOrFile);
 
-/// The description of this processor, detected once; null: none matches.
+/// The description of this processor, put together once from its flags (describe() in processor.h). Never null.
 const std::shared_ptr<const Description> &thisMachine();
 
 /// A GPU as reported by its driver.
@@ -37,26 +36,19 @@ struct GpuAtHand
 
 /// Sets the GPU that kThisGpu means. This room uses no driver; machines::lookForGpu() does. Safe from any thread.
 void tellGpu(const GpuAtHand &gpu);
-/// The description of that GPU, with its own bandwidth; null: no GPU was set, or it has no description.
+/// The description of that GPU, with its own bandwidth; null: no GPU was set, or it reports no compute capability.
 std::shared_ptr<const Description> thisGpu();
 
 /// The key of stored measurements of the processor or GPU; empty: another name, or no description.
 std::string machineOf(std::string_view name);
 
-/// The CPU flags in /proc/cpuinfo; empty if there is no such file.
-std::set<std::string, std::less<>> cpuFlags();
-
-/// The matching description that needs the most flags; null: none matches.
-std::shared_ptr<const Description>
-describedBy(std::span<const std::shared_ptr<const Description>> descriptions,
-            const std::set<std::string, std::less<>> &flags);
-
-/// The description of a GPU with that compute capability; null: none.
+/// The description of a GPU with that compute capability; without one, that of the nearest below, with a note, no peak and no
+/// bandwidth; below all, float32 only. Null: the architecture names no compute capability.
 /// architecture  "sm_90" of capability 9.0
 std::shared_ptr<const Description>
 describedBy(std::span<const std::shared_ptr<const Description>> descriptions, std::string_view architecture);
 
-/// The built-in description for that capability, with the bandwidth of the board, in which boards of one architecture differ most.
+/// describedBy() of the built-in ones, with the bandwidth of the board, in which boards of one architecture differ most.
 /// bandwidth  GB per second; absent: that of the description
 std::shared_ptr<const Description> boardOf(std::string_view architecture, std::optional<double> bandwidth);
 

@@ -1,6 +1,7 @@
 #include "core/hardware/description.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace halftone::hardware {
@@ -108,6 +109,30 @@ bool Description::hasFastPath(tensor::DType type) const
 {
     const auto number = numberOf(type);
     return number && hasFastPath(*number);
+}
+
+std::vector<Number> Description::fastNumbers() const
+{
+    // As many times as fast as float32 in the better of both units: by measurement where either was measured.
+    const auto speedOf = [this](Number number) {
+        std::optional<double> found;
+        double rate = 0;
+        for (const Unit unit : {Unit::Conv, Unit::Gemm}) {
+            const Ability &one = ability(unit, number);
+            if (measurement && measurement->of(unit, number))
+                found = std::max(found.value_or(0), *measurement->of(unit, number));
+            if (one.support == Support::Native)
+                rate = std::max(rate, one.rate);
+        }
+        return found.value_or(rate);
+    };
+    std::vector<Number> fast;
+    for (const Number number : kAllNumbers) {
+        if (number != Number::Fp32 && hasFastPath(number) && speedOf(number) > 1)
+            fast.push_back(number);
+    }
+    std::ranges::stable_sort(fast, std::greater<>(), speedOf);
+    return fast;
 }
 
 } // namespace halftone::hardware

@@ -147,6 +147,9 @@ struct Description
     /// Are convolutions or products native in the type?
     bool hasFastPath(Number number) const;
     bool hasFastPath(tensor::DType type) const;
+    /// The narrow types in which convolutions or products are faster than in float32, fastest first: of those with a fast path, by the
+    /// measured speeds, else by the rates.
+    std::vector<Number> fastNumbers() const;
 
     bool operator==(const Description &) const = default;
 };

@@ -35,7 +35,7 @@ std::shared_ptr<const hardware::Description> lookForGpu()
 
 std::string availableBackend(std::string_view chip)
 {
-    if (chip == hardware::kThis && hardware::thisMachine())
+    if (chip == hardware::kThis)
         return std::string(backends::kDefaultBackend);
     return chip == hardware::kThisGpu && lookForGpu() ? gpuBackend()->name : std::string();
 }

@@ -191,25 +191,17 @@ quantize::QuantizedRanges rangesOf(const graph::Graph &graph)
     return ranges;
 }
 
-struct Timed
-{
-    double milliseconds = 0;
-    bool byDevice = false; ///< by the device's own clock: copies to and from it are no arithmetic
-};
+using PlanPtr = std::unique_ptr<kernels::LatencyPlan>;
 
-Result<Timed> timeOf(const Probe &probe, DType type, const latency::PlanMaker &maker,
-                     const Progress &progress)
+Result<PlanPtr> planOf(const Probe &probe, DType type, const latency::PlanMaker &maker,
+                       const Progress &progress)
 {
     const policy::Policy policy = policyFor(probe, type);
     const quantize::QuantizedRanges ranges = rangesOf(probe.model.graph);
     HALFTONE_TRY(const mixed::ConvertedModel converted,
                  mixed::convertModel(probe.model, policy, false, {progress.stop, {}}, nullptr, &ranges));
     HALFTONE_TRY(const infer::TypedModel typed, latency::typedModel(converted.model, probe.shapes, policy));
-    HALFTONE_TRY(const auto plan, maker.plan(typed));
-    constexpr std::size_t kWarmup = 2, kRepeats = 9;
-    HALFTONE_TRY(const latency::Latency latency,
-                 latency::measureLatency(*plan, {kWarmup, kRepeats}, {progress.stop, {}}));
-    return Timed{latency.deviceMs.value_or(latency.medianMs), latency.deviceMs.has_value()};
+    return maker.plan(typed);
 }
 
 std::string today()
@@ -230,6 +222,15 @@ bool isWorthwhile(Unit unit, DType type, const backends::BackendInfo &backend)
 
 } // namespace
 
+std::optional<double> steadySpeed(const latency::Versus &narrow)
+{
+    const auto [low, high] = narrow.ci95;
+    constexpr double kWidest = 1.25;
+    if (!(narrow.ratio > 0) || !(low > 0) || high > low * kWidest)
+        return std::nullopt;
+    return 1 / narrow.ratio;
+}
+
 Result<hardware::Measurement> measureMachine(std::string_view chip, const Progress &progress)
 {
     const std::string backend = availableBackend(chip);
@@ -237,23 +238,27 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
         return unsupported(Field::Hardware, std::string(chip) + " is not available on this machine");
     HALFTONE_TRY(const dialect::Dialect *const dialect, probeDialect());
     HALFTONE_TRY(const latency::PlanMaker maker, latency::PlanMaker::create(backend, 0));
-    const std::int64_t batch = chip == hardware::kThisGpu ? kOnGpu : kOnCpu;
+    const bool isGpu = chip == hardware::kThisGpu;
+    const std::int64_t batch = isGpu ? kOnGpu : kOnCpu;
     hardware::Measurement found;
     found.machine = hardware::machineOf(chip);
     found.when = today();
     double done = 0;
     for (const auto make : {convolutions, products, elementwise}) {
         HALFTONE_TRY(const Probe probe, make(*dialect, batch));
-        HALFTONE_TRY(const Timed wide, timeOf(probe, DType::F32, maker, progress));
+        HALFTONE_TRY(const PlanPtr wide, planOf(probe, DType::F32, maker, progress));
         for (const DType type : {DType::BF16, DType::F16, DType::I8}) {
             progress.tell(done / 9, "measuring this machine");
             done += 1;
             if (!isWorthwhile(probe.unit, type, maker.backend()))
                 continue;
-            HALFTONE_TRY(const Timed narrow, timeOf(probe, type, maker, progress));
+            HALFTONE_TRY(const PlanPtr narrow, planOf(probe, type, maker, progress));
+            const latency::LatencySettings settings{.warmup = 2, .repeats = 9, .byDevice = isGpu};
+            HALFTONE_TRY(const latency::Versus versus,
+                         latency::measureVersus(*narrow, *wide, settings, 1, {progress.stop, {}}));
             // Where the processor has to compute a part there is no clock of the device's, and nothing to compare.
-            if (narrow.milliseconds > 0 && narrow.byDevice == wide.byDevice)
-                found.of(probe.unit, *hardware::numberOf(type)) = wide.milliseconds / narrow.milliseconds;
+            if (versus.byDevice == isGpu)
+                found.of(probe.unit, *hardware::numberOf(type)) = steadySpeed(versus);
         }
     }
     return found;

@@ -22,8 +22,6 @@ using hardware::Unit;
 using tensor::DType;
 using tensor::Shape;
 
-constexpr std::array kFloats{DType::F16, DType::BF16, DType::I8};
-
 /// "1.52"
 std::string twoDigits(double value)
 {
@@ -37,14 +35,19 @@ std::string typeName(DType type)
     return std::string(tensor::nameOf(type));
 }
 
-/// "bfloat16 and int8", those in which convolutions or products are native.
+/// "int8 and bfloat16", those in which convolutions or products are faster than in float32, fastest first.
 std::string fastTypes(const hardware::Description &chip)
 {
-    std::string text;
-    for (const DType type : kFloats) {
-        if (chip.hasFastPath(type))
-            text += (text.empty() ? "" : " and ") + typeName(type);
+    std::vector<std::string> names;
+    for (const hardware::Number number : chip.fastNumbers()) {
+        for (const DType type : {DType::F16, DType::BF16, DType::I8}) {
+            if (hardware::numberOf(type) == number)
+                names.push_back(typeName(type));
+        }
     }
+    std::string text;
+    for (std::size_t k = 0; k < names.size(); ++k)
+        text += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
     return text;
 }
 
@@ -204,10 +207,9 @@ ChipGain gainOn(const hardware::Description &chip, const graph::Graph &source,
 
 std::optional<policy::Warning> slowPathWarning(const hardware::Description &chip, tensor::DType type)
 {
-    if (!chip.hasFastPath(type))
-        return noFastPath(chip, type);
-    const std::string found = slownessFound(chip, type);
-    return found.empty() ? std::nullopt : std::optional(foundSlow(chip, type, found));
+    if (const std::string found = slownessFound(chip, type); !found.empty())
+        return foundSlow(chip, type, found);
+    return chip.hasFastPath(type) ? std::nullopt : std::optional(noFastPath(chip, type));
 }
 
 std::vector<policy::Warning> chipWarnings(const graph::Graph &source, const ConvertedModel &converted,

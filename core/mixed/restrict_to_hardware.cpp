@@ -54,6 +54,8 @@ private:
         text += support == Support::No ? hasNone(m_chip, m_target, unit)
             : support == Support::Storage
             ? m_chip.name + " stores " + type + " in its " + name + " unit, but computes in float32"
+            : m_chip.measuredSpeed(unit, m_target).value_or(1) < 1
+            ? m_chip.name + " is slower in " + type + " than in float32 in its " + name + " unit, as measured"
             : m_chip.name + " emulates " + type + " in its " + name + " unit";
         entry = static_cast<std::uint32_t>(m_assignment.entries.size());
         m_assignment.entries.push_back(std::move(text));

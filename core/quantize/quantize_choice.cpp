@@ -241,7 +241,7 @@ Result<void> checkNames(const Graph &fused, const Graph &original, const Quantiz
     for (const std::string &name : options.excludedNames) {
         if (!known.contains(name))
             return badCall(Field::Exclude,
-                           '"' + name + "\" is not a node" + didYouMean(nearestNames(name, names)));
+                           "no node is named \"" + name + '"' + didYouMean(nearestNames(name, names)));
     }
     std::vector<std::string_view> ops;
     const dialect::Dialect &dialect = dialect::of(original);

@@ -267,6 +267,8 @@ private:
                 + (found ? "×" + number(*found, "%.2f") : std::string()) + '\n';
         }
         m_html += "</table>\n";
+        if (!chip.note.empty())
+            m_html += "<p>" + markupText(chip.note) + "</p>\n";
         for (const policy::Warning &warning : m_converted.warnings)
             if (warning.entry == "hardware")
                 m_html += "<p>" + markupText(warning.text) + "</p>\n";

@@ -128,7 +128,7 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 
 bool isQuickChip(std::string_view chip)
 {
-    const bool isAtHand = (chip == hardware::kThis && hardware::thisMachine()) || chip == hardware::kThisGpu;
+    const bool isAtHand = chip == hardware::kThis || chip == hardware::kThisGpu;
     return !isAtHand || machines::isMeasured(chip);
 }
 

@@ -327,7 +327,7 @@ Result<std::span<const std::byte>> checkedBody(std::span<const std::byte> bytes)
     const auto magic = std::as_bytes(std::span(kMagic));
     const std::size_t least = magic.size() + sizeof kVersion + kChecksumBytes;
     if (bytes.size() < least || !std::ranges::equal(bytes.first(magic.size()), magic))
-        return badInput("byte 0", "not a statistics file", "a file of shard statistics");
+        return badInput("byte 0", "not a statistics file", "a file that was written for one shard");
     std::uint32_t version = 0;
     std::memcpy(&version, bytes.data() + magic.size(), sizeof version);
     if (version != kVersion)

@@ -75,9 +75,27 @@ void TestCli::aBadCallEndsWithTwoAndOneLine_data()
 {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("part");
-    QTest::newRow("no command") << QStringList{} << QByteArray("subcommand");
+    QTest::newRow("no command") << QStringList{}
+                                << QByteArray("error: no command given; see 'halftone-cli --help'");
     QTest::newRow("unknown command") << QStringList{"frobnicate"} << QByteArray("frobnicate");
-    QTest::newRow("unknown option") << QStringList{"info", kSample, "--colour"} << QByteArray("--colour");
+    QTest::newRow("unknown option") << QStringList{"info", kSample, "--colour"}
+                                    << QByteArray(
+                                           "error: unknown option --colour; see 'halftone-cli info --help'");
+    QTest::newRow("unknown choice")
+        << QStringList{"compare", kSample, "--effect", "half"}
+        << QByteArray("error: --effect: \"half\", expected cumulative, isolated or both; "
+                      "see 'halftone-cli compare --help'");
+    QTest::newRow("no number") << QStringList{"convert", kSample, "--out", "x", "--opset", "x"}
+                               << QByteArray(
+                                      "error: --opset: \"x\", expected a number; see 'halftone-cli convert "
+                                      "--help'");
+    QTest::newRow("number out of range") << QStringList{"profile", kSample, "--repeats", "0"}
+                                         << QByteArray("error: --repeats: 0, expected at least 1");
+    QTest::newRow("no opset") << QStringList{"convert", kSample, "--out", "x", "--opset", "13"}
+                              << QByteArray(
+                                     "error: --opset: not available for MXNet models, which have no opset");
+    QTest::newRow("lists of no type") << QStringList{"lists", "--target", "int8"}
+                                      << QByteArray("error: --target: int8, expected float16 or bfloat16");
     QTest::newRow("no model") << QStringList{"convert", "--out", "x"} << QByteArray("MODEL");
     QTest::newRow("bad target") << QStringList{"convert", kSample, "--out", "x", "--target", "int8"}
                                 << QByteArray("float16");

@@ -84,7 +84,7 @@ public:
     void setTime(TuneTime time);
     TuneLoss loss() const { return m_loss; }
     void setLoss(TuneLoss loss);
-    /// The chip that times are estimated for: the policy's, else this machine; empty where neither is described.
+    /// The chip that times are estimated for: the policy's, else this machine; empty if it has no description.
     QString chip() const;
     bool hasBandwidth() const; ///< of that chip: estimates are milliseconds
     /// Converted on first use. Nothing where there is no chip or no conversion.

@@ -100,7 +100,9 @@ private:
     Result<void> take(std::uint64_t length)
     {
         if (length > m_bytes.size() - m_at)
-            return badByte(m_base + m_at, std::to_string(m_bytes.size() - m_at) + " bytes left",
+            return badByte(m_base + m_at,
+                           "only " + std::to_string(m_bytes.size() - m_at)
+                               + " bytes left (the file is cut off or damaged)",
                            std::to_string(length));
         m_at += static_cast<std::size_t>(length);
         return {};

@@ -45,10 +45,9 @@ private Q_SLOTS:
     void refuses();
     void refusesWhatIsNoJson();
     void findsByNameFileAndNearestName();
-    void detectsByFlags_data();
-    void detectsByFlags();
     void detectsGpusByCapability_data();
     void detectsGpusByCapability();
+    void whatIsNoCapabilityHasNoDescription();
     void theGpuAtHandIsTheOneThatWasTold();
     void tellsUnits();
 };
@@ -168,66 +167,69 @@ void TestDescriptions::findsByNameFileAndNearestName()
              Errc::BadInput);
 }
 
-void TestDescriptions::detectsByFlags_data()
-{
-    QTest::addColumn<QStringList>("flags");
-    QTest::addColumn<QString>("name");
-    QTest::newRow("old") << QStringList{"sse4_2"} << QString();
-    QTest::newRow("haswell") << QStringList{"avx2", "fma"} << QString("avx2");
-    QTest::newRow("cooper lake") << QStringList{"avx2", "fma", "avx512_bf16", "avx512_vnni"}
-                                 << QString("avx512-bf16-vnni");
-    QTest::newRow("sapphire rapids") << QStringList{"avx2",        "fma",      "avx512_bf16", "avx512_vnni",
-                                                    "avx512_fp16", "amx_tile", "amx_bf16",    "amx_int8"}
-                                     << QString("amx");
-    QTest::newRow("neoverse n1") << QStringList{"asimdhp", "asimddp"} << QString("armv8.2-fp16");
-    QTest::newRow("neoverse v1") << QStringList{"asimdhp", "asimddp", "bf16", "i8mm"}
-                                 << QString("armv8.6-bf16-i8mm");
-}
-
-void TestDescriptions::detectsByFlags()
-{
-    QFETCH(const QStringList, flags);
-    QFETCH(const QString, name);
-    std::set<std::string, std::less<>> set;
-    for (const QString &flag : flags)
-        set.insert(flag.toStdString());
-    const auto found = hardware::describedBy(hardware::builtIn(), set);
-    QCOMPARE(found ? QString::fromStdString(found->name) : QString(), name);
-}
-
 void TestDescriptions::detectsGpusByCapability_data()
 {
-    QTest::addColumn<QString>("capability");
     QTest::addColumn<QString>("architecture");
-    QTest::addColumn<QString>("name");
-    const auto row = [](const char *device, const char *capability, const char *architecture, bool isKnown) {
-        QTest::newRow(device) << capability << architecture << QString(isKnown ? architecture : "");
-    };
-    row("V100", "7.0", "sm_70", true);
-    row("T4", "7.5", "sm_75", true);
-    row("A100", "8.0", "sm_80", true);
-    row("A10, A40, GeForce 30", "8.6", "sm_86", true);
-    row("Orin", "8.7", "sm_87", false);
-    row("L4, L40", "8.9", "sm_89", true);
-    row("H100, H200", "9.0", "sm_90", true);
-    row("B200", "10.0", "sm_100", true);
-    row("GeForce 50", "12.0", "sm_120", false);
+    QTest::addColumn<QString>("like"); // the description that support and rates come from
+    QTest::newRow("V100") << "sm_70"
+                          << "sm_70";
+    QTest::newRow("Xavier") << "sm_72"
+                            << "sm_70";
+    QTest::newRow("T4") << "sm_75"
+                        << "sm_75";
+    QTest::newRow("A100") << "sm_80"
+                          << "sm_80";
+    QTest::newRow("A10, A40, GeForce 30") << "sm_86"
+                                          << "sm_86";
+    QTest::newRow("Orin") << "sm_87"
+                          << "sm_86";
+    QTest::newRow("L4, L40") << "sm_89"
+                             << "sm_89";
+    QTest::newRow("H100, H200") << "sm_90"
+                                << "sm_90";
+    QTest::newRow("B200") << "sm_100"
+                          << "sm_100";
+    QTest::newRow("B300") << "sm_103"
+                          << "sm_100";
+    QTest::newRow("GeForce 50") << "sm_120"
+                                << "sm_100";
+    QTest::newRow("P100") << "sm_60" << QString();
 }
 
 void TestDescriptions::detectsGpusByCapability()
 {
-    QFETCH(const QString, capability);
     QFETCH(const QString, architecture);
-    QFETCH(const QString, name);
+    QFETCH(const QString, like);
     const auto found = hardware::describedBy(hardware::builtIn(), architecture.toStdString());
-    QCOMPARE(found ? QString::fromStdString(found->name) : QString(), name);
-    if (found)
-        QCOMPARE(QString::fromStdString(found->detect.cuda), capability);
-    QVERIFY(!hardware::describedBy(hardware::builtIn(), "sm_")); // a processor's has no capability
-    QVERIFY(!hardware::describedBy(hardware::builtIn(), ""));
+    QVERIFY(found);
+    QCOMPARE(QString::fromStdString(found->name), architecture);
+    QString digits = QString::fromStdString(found->detect.cuda);
+    QCOMPARE(QStringLiteral("sm_") + digits.remove(QLatin1Char('.')), architecture);
+    QVERIFY(hardware::readDescription(hardware::writeDescription(*found)).ok());
+    if (like.isEmpty()) {
+        QVERIFY(!found->hasFastPath(DType::F16) && !found->hasFastPath(DType::I8));
+        QVERIFY(found->note.find("is older than all described ones") != std::string::npos);
+        return;
+    }
+    const auto described = hardware::findDescription(like.toStdString()).value();
+    QVERIFY(found->abilities == described->abilities);
+    if (like == architecture) {
+        QVERIFY(*found == *described);
+    } else { // peak and bandwidth are another chip's
+        QVERIFY(!found->gigaflops && !found->bandwidth);
+        QVERIFY2(found->note.find("nearest one below, " + described->detect.cuda) != std::string::npos,
+                 found->note.c_str());
+    }
 }
 
-/// Before one is told there is none; one that no description is of is named; measurements are kept under the device's name.
+void TestDescriptions::whatIsNoCapabilityHasNoDescription()
+{
+    for (const char *name : {"sm_", "", "gfx90a", "sm_x", "sm_5", "90"})
+        QVERIFY2(!hardware::describedBy(hardware::builtIn(), name), name);
+    QCOMPARE(hardware::describedBy(hardware::builtIn(), "sm_90a")->name, std::string("sm_90"));
+}
+
+/// Before one is told there is none; one without a description of its own has the nearest one's; measurements are kept under the device's name.
 void TestDescriptions::theGpuAtHandIsTheOneThatWasTold()
 {
     const QTemporaryDir cache;
@@ -239,9 +241,15 @@ void TestDescriptions::theGpuAtHandIsTheOneThatWasTold()
     QVERIFY(hardware::machineOf(hardware::kThisGpu).empty());
 
     hardware::tellGpu({"Some Board", "sm_120", 1792.0});
+    const auto nearest = hardware::findDescription(hardware::kThisGpu);
+    QVERIFY(nearest.ok());
+    QCOMPARE(nearest.value()->name, std::string("sm_120"));
+    QCOMPARE(nearest.value()->bandwidth.value_or(0), 1792.0);
+    QVERIFY(!nearest.value()->note.empty());
+    hardware::tellGpu({"Some Board", "gfx90a", std::nullopt});
     const auto unknown = hardware::findDescription(hardware::kThisGpu);
     QVERIFY(!unknown.ok());
-    QCOMPARE(unknown.error().found, std::string("no description matches the GPU Some Board (sm_120)"));
+    QCOMPARE(unknown.error().found, std::string("the GPU Some Board reports no compute capability"));
 
     const std::string device = "NVIDIA H200 (sm_90)";
     hardware::tellGpu({device, "sm_90", 4917.0});

@@ -23,6 +23,7 @@ private Q_SLOTS:
     void aGpuIsMeasuredByItsOwnClock();
     void whatWasMeasuredIsKeptUnderTheDevice();
     void anotherChipIsNotMeasured();
+    void onlyASteadySpeedCounts();
     void limitsTakeTheBoardsOwnMemory();
 
 private:
@@ -46,8 +47,7 @@ void TestMeasureMachine::theGpuIsFoundWithItsOwnMemory()
     QCOMPARE(gpu.value()->bandwidth.value_or(0), test::kFakeBandwidth);
     QCOMPARE(machines::availableBackend(hardware::kThisGpu), std::string("fake-gpu"));
     QCOMPARE(hardware::machineOf(hardware::kThisGpu), std::string(test::kFakeDevice));
-    if (hardware::thisMachine())
-        QCOMPARE(machines::availableBackend(hardware::kThis), std::string(backends::kDefaultBackend));
+    QCOMPARE(machines::availableBackend(hardware::kThis), std::string(backends::kDefaultBackend));
 }
 
 /// The fake's plans return at once: whoever took the wall clock's time would find anything but these.
@@ -79,8 +79,7 @@ void TestMeasureMachine::whatWasMeasuredIsKeptUnderTheDevice()
     QCOMPARE(gpu->measuredSpeed(Unit::Conv, tensor::DType::F16).value_or(0), 4.0);
     const QStringList files = QDir(m_cache.filePath("halftone")).entryList({"measured-*.json"});
     QCOMPARE(files.size(), 1); // and none of the processor's
-    if (hardware::thisMachine())
-        QVERIFY(!machines::isMeasured(hardware::kThis));
+    QVERIFY(!machines::isMeasured(hardware::kThis));
     const auto kept
         = hardware::findDescription(m_cache.filePath("halftone/" + files.front()).toStdString()).value();
     QCOMPARE(kept->measurement->machine, std::string(test::kFakeDevice));
@@ -93,6 +92,24 @@ void TestMeasureMachine::anotherChipIsNotMeasured()
     QCOMPARE(machines::measureMachine("sm_80").error().code, Errc::Unsupported);
 }
 
+/// By definition: the reciprocal of the ratio of times, if the ends of its interval are at most a quarter apart.
+void TestMeasureMachine::onlyASteadySpeedCounts()
+{
+    const auto speed = [](double ratio, double low, double high) {
+        latency::Versus versus;
+        versus.ratio = ratio;
+        versus.ci95 = {low, high};
+        return machines::steadySpeed(versus).value_or(0);
+    };
+    QCOMPARE(speed(0.5, 0.49, 0.52), 2.0);
+    QCOMPARE(speed(1.25, 1.2, 1.4), 0.8);
+    QCOMPARE(speed(0.8, 0.8, 1.0), 1.25); // a quarter apart
+    QCOMPARE(speed(0.8, 0.79, 1.0), 0.0);
+    QCOMPARE(speed(0.002, 0.001, 1.7), 0.0); // as found on a machine with ten programs more than processors
+    QCOMPARE(speed(0.5, 0, 0.5), 0.0);
+    QCOMPARE(speed(0, 0, 0), 0.0);
+}
+
 void TestMeasureMachine::limitsTakeTheBoardsOwnMemory()
 {
     backends::BackendInfo info;
@@ -103,7 +120,8 @@ void TestMeasureMachine::limitsTakeTheBoardsOwnMemory()
     QCOMPARE(machines::chipOf(info)->bandwidth.value_or(0), 4917.0);
     QCOMPARE(hardware::findDescription("sm_90").value()->bandwidth.value_or(0), 3350.0);
     info.architecture = "sm_120";
-    QVERIFY(!machines::chipOf(info));
+    QCOMPARE(machines::chipOf(info)->bandwidth.value_or(0), 4917.0);
+    QVERIFY(!machines::chipOf(info)->gigaflops); // no description of its own
 }
 
 QTEST_GUILESS_MAIN(TestMeasureMachine)
