@@ -1,4 +1,5 @@
 #include "app/application.h"
+#include "app/bundled_font.h"
 #include "app/focus_mark.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
@@ -144,6 +145,7 @@ int main(int argc, char **argv)
                    : wanted == u"light" || isPicture ? Theme::Light
                                                      : loadPreferences().theme);
 
+    addFontWhereNoneIs();
     const FocusMark focusMark;
     MainWindow window(nullptr, isPicture ? MainWindow::For::Picture : MainWindow::For::Person);
     QObject::connect(&application, &Application::failed, &window, &MainWindow::tellFailure);
