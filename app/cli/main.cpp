@@ -83,6 +83,7 @@ Result<int> run(int argc, char **argv, const std::stop_token &stop)
     cli::addBackends(app, chosen);
     cli::addHardware(app, chosen);
     cli::addTune(app, chosen);
+    cli::addCompletion(app, chosen);
     const cli::Parser::Outcome parsed = app.parse(argc, argv);
     if (parsed.problem)
         return badCall({}, explain(app, argc, argv, *parsed.problem), "; see 'halftone-cli COMMAND --help'");
