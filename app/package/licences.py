@@ -36,7 +36,7 @@ def first(pattern):
 
 def of_pypi(environment, package):
     folder = first(f"{ROOT}/build/{environment}/lib/python3*/site-packages/{package}-*.dist-info")
-    return folder.rsplit("-", 1)[1].removesuffix(".dist-info")
+    return os.path.basename(folder).removesuffix(".dist-info").split("-")[-1]
 
 
 def version_and_texts(kind, key, sysroot):
