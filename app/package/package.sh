@@ -10,7 +10,7 @@ source app/setup.sh
 source app/package/sysroot.sh
 
 readonly package_packages=(binutils dpkg-dev file gcc ninja-build patchelf python3-venv)
-readonly made=$PWD/build/package
+readonly made=${HALFTONE_PACKAGES:-$PWD/build/package}
 readonly usage="expected: bash app/package/package.sh wheel [--programs] | tar | deb, each with [--build DIR]"
 
 kind=${1:-}
