@@ -86,7 +86,7 @@ def main():
     if "window" in sections:
         shutil.copyfile(f"{COMMON}/GPL-3", os.path.join(to, "GPL-3.txt"))
         own = "sources Apache-2.0 (halftone.txt); this package as a whole GPL-3.0-only (GPL-3.txt), since the window links QCustomPlot"
-    with open(os.path.join(to, "README.md"), "w", encoding="utf-8") as file:
+    with open(os.path.join(to, "README.txt"), "w", encoding="utf-8") as file:
         file.write(f"# Licences\n\nHalftone: {own}.\n\nWith it come:\n\n| library | version | licence | text |\n|---|---|---|---|\n"
                    + "".join(table)
                    + "\nVersions with a hyphen are Debian's; the sources are in Debian's archive under that version. Qt's and oneDNN's are"

@@ -100,7 +100,7 @@ make_wheels() {
     libraries_beside "$build" "$stage/halftone/lib"
     mkdir -p "$stage/data/share/man/man1"
     cp "$prefix/share/man/man1/halftone-cli.1" "$stage/data/share/man/man1/"
-    licences_in "$stage/licenses" programs
+    licences_in "$stage/licenses" compiled linked
     rm -f "$made"/halftone_nn-*.whl
     python3 app/package/wheel.py programs "$stage" "$version" "$made"
     ! $programs_alone || return 0
@@ -118,7 +118,7 @@ make_wheels() {
     font_in "$stage/halftone_gui/share/halftone/fonts"
     cp -r "$prefix"/share/{applications,icons,metainfo,mime} "$stage/data/share/"
     cp "$prefix/share/man/man1/halftone.1" "$stage/data/share/man/man1/"
-    licences_in "$stage/licenses" programs window
+    licences_in "$stage/licenses" compiled linked window
     rm -f "$made"/halftone_nn_gui-*.whl
     python3 app/package/wheel.py window "$stage" "$version" "$made"
 }
@@ -144,14 +144,13 @@ make_tar() {
     ln -s bin/halftone bin/halftone-cli "$stage/"
     libraries_beside "$build" "$stage/lib"
     for plugin in "${qt_plugins[@]}"; do
-
         install -D -m 755 "$sysroot/pyside/PySide6/Qt/plugins/$plugin.so" "$stage/plugins/$plugin.so"
     done
     bundle "$stage/lib" "$stage"/bin/halftone "$stage"/plugins/*/*.so
     lower "$stage"/lib/*.so.*
     graphviz_in "$stage/lib/halftone"
     font_in "$stage/share/halftone/fonts"
-    licences_in "$stage/licenses" programs window desktop
+    licences_in "$stage/licenses" compiled linked window desktop
     cp app/package/tarball.txt "$stage/README.txt"
     rm -f "$made/$name.tar.gz"
     tar -C "$made/stage/tar" --sort=name --owner=0 --group=0 --numeric-owner --mtime=2026-01-01 -cf - "$name" | gzip -9n >"$made/$name.tar.gz.part"
@@ -164,7 +163,7 @@ make_deb() {
     [[ -x $build/halftone ]] || fail "$build/halftone: not built; bash app/start.sh builds it"
     stage=$(fresh deb)
     installed "$stage/usr" Programs Window
-    licences_in "$stage/usr/share/doc/halftone/licenses" programs
+    licences_in "$stage/usr/share/doc/halftone/licenses" compiled
     cp app/package/debian_copyright "$stage/usr/share/doc/halftone/copyright"
     gzip -9n "$stage"/usr/share/man/man1/*.1
     rm -f "$made/halftone_${version}_amd64.deb"

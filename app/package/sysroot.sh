@@ -22,25 +22,25 @@ mirror() {
     apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Label: Debian' 'Origin: Debian' 2>/dev/null | head -n 1
 }
 
-# old_apt COMMAND...: apt-get with a root of its own, which knows Debian 11's packages and Debian 12's sources, and changes nothing of this
-# system's.
-old_apt() {
-    local root=$sysroot/apt
+# own_apt NAME COMMAND...: apt-get with the root build/sysroot/apt-NAME, which changes nothing of this system's.
+own_apt() {
+    local root=$sysroot/apt-$1
+    shift
     apt-get -q -o "Dir=$root" -o "Dir::Etc=$root/etc" -o "Dir::State=$root/state" -o "Dir::State::status=$root/status" \
         -o "Dir::Cache=$root/cache" -o APT::Architecture=amd64 -o APT::Architectures=amd64 -o APT::Sandbox::User=root \
         -o Acquire::Languages=none -o Acquire::Retries=2 "$@"
 }
 
-# prepare_apt: fails where there is no mirror.
+# prepare_apt NAME TYPE RELEASE: makes that root: deb for packages, deb-src for sources. Fails where they are not to be had.
 prepare_apt() {
-    local root=$sysroot/apt from key=signed-by=/usr/share/keyrings/debian-archive-keyring.gpg
+    local root=$sysroot/apt-$1 from
     [[ -f $root/updated ]] && return 0
     from=$(mirror)
     [[ -n $from ]] || return 1
     mkdir -p "$root"/etc/{preferences.d,apt.conf.d,trusted.gpg.d} "$root"/state/lists/partial "$root"/cache/archives/partial build/logs
     : >"$root/status"
-    printf '%s\n' "deb [$key] $from $old_release main" "deb-src [$key] $from $own_release main" >"$root/etc/sources.list"
-    old_apt -o APT::Update::Error-Mode=any update >build/logs/sysroot-update.log 2>&1 || return 1
+    echo "$2 [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $from $3 main" >"$root/etc/sources.list"
+    own_apt "$1" -o APT::Update::Error-Mode=any update >"build/logs/sysroot-update-$1.log" 2>&1 || return 1
     touch "$root/updated"
 }
 
@@ -52,9 +52,9 @@ unpack_old() {
         compgen -G "$sysroot/debs/${name}_*.deb" >/dev/null || missing+=("$name")
     done
     [[ ${#missing[@]} -gt 0 ]] || return 0
-    prepare_apt || return 1
+    prepare_apt old deb "$old_release" || return 1
     echo "Fetching ${#missing[@]} packages of Debian 11 …"
-    (cd "$sysroot/debs" && old_apt download "${missing[@]}") >build/logs/sysroot-download.log 2>&1 || return 1
+    (cd "$sysroot/debs" && own_apt old download "${missing[@]}") >build/logs/sysroot-download.log 2>&1 || return 1
     for name in "${missing[@]}"; do
         for deb in "$sysroot/debs/${name}_"*.deb; do
             dpkg-deb -x "$deb" "$sysroot/root"
@@ -96,12 +96,12 @@ has_old_libc() {
 unpack_source() {
     local name=$1 log=build/logs/sysroot-$1.log
     [[ -d $sysroot/src/$name ]] && return 0
-    prepare_apt || fail "$name: its source is not to be had, since there is no Debian mirror"
+    prepare_apt source deb-src "$own_release" || fail "$name: its source is not to be had; build/logs/sysroot-update-source.log says why"
     mkdir -p "$sysroot/src"
     run_quietly "$log" fetch_source "$name"
 }
 fetch_source() {
-    (cd "$sysroot/src" && old_apt source --download-only "$1" && dpkg-source -x "$1"_*.dsc "$1.part" && mv "$1.part" "$1")
+    (cd "$sysroot/src" && own_apt source source --download-only "$1" && dpkg-source -x "$1"_*.dsc "$1.part" && mv "$1.part" "$1")
 }
 
 # prepare_libzip: build/sysroot/static/libzip.a, which needs zlib alone. Debian has only a shared one, with cryptography and three more
@@ -148,7 +148,7 @@ prepare_qt() {
     echo "Fetching Qt from PyPI …"
     rm -rf "$sysroot/pyside"
     mkdir -p "$sysroot/pyside"
-    run_quietly build/logs/sysroot-pyside.log python3 -m pip download --no-deps --disable-pip-version-check --only-binary :all: \
+    run_quietly build/logs/sysroot-pyside.log build/onednn/bin/pip download --no-cache-dir --no-deps --disable-pip-version-check --only-binary :all: \
         --platform manylinux_2_28_x86_64 --dest "$sysroot/pyside" "PySide6-Essentials==$pyside_version"
     python3 -m zipfile -e "$sysroot"/pyside/*.whl "$sysroot/pyside"
     rm "$sysroot"/pyside/*.whl

@@ -10,11 +10,19 @@ skip() {
     exit 77
 }
 
+# can_layer: whether in_root() will work.
+can_layer() {
+    mkdir -p "$layers"/probe/{lower,upper,work,merged}
+    unshare --mount --propagation private mount -t overlay overlay \
+        -o "lowerdir=$layers/probe/lower,upperdir=$layers/probe/upper,workdir=$layers/probe/work" "$layers/probe/merged" 2>/dev/null
+}
+
 # need_root RELEASE: makes it, once.
 need_root() {
     local release=$1 from log=build/logs/root-$1.log
     [[ $EUID -eq 0 ]] || skip "a Debian $release root needs the rights of root"
     command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+    can_layer || skip "this system allows no overlay over a folder in a mount namespace"
     [[ -f $roots/$release/complete ]] && return 0
     from=$(mirror)
     [[ -n $from ]] || skip "$release: no Debian mirror is known here"
