@@ -1,7 +1,9 @@
 #include "app/application.h"
+#include "app/bundled_font.h"
 #include "app/focus_mark.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
+#include "app/settings.h"
 #include "app/window_style.h"
 #include "core/api/halftone/version.h"
 #include "core/base/mapped_file.h"
@@ -12,6 +14,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QFileInfo>
+#include <QIcon>
 
 #include <algorithm>
 #include <csignal>
@@ -92,6 +95,9 @@ int main(int argc, char **argv)
     QApplication::setOrganizationName(QStringLiteral("halftone"));
     QApplication::setApplicationVersion(QStringLiteral(HALFTONE_VERSION));
     QApplication::setApplicationDisplayName(QStringLiteral("Halftone"));
+    QApplication::setDesktopFileName(QStringLiteral("halftone")); // resources/desktop
+    QApplication::setWindowIcon(QIcon::fromTheme(
+        QStringLiteral("halftone"), QIcon(resourcePath(QStringLiteral("desktop/halftone.png")))));
 
     QCommandLineParser parser;
     parser.setApplicationDescription(
@@ -144,6 +150,7 @@ int main(int argc, char **argv)
                    : wanted == u"light" || isPicture ? Theme::Light
                                                      : loadPreferences().theme);
 
+    addFontWhereNoneIs();
     const FocusMark focusMark;
     MainWindow window(nullptr, isPicture ? MainWindow::For::Picture : MainWindow::For::Person);
     QObject::connect(&application, &Application::failed, &window, &MainWindow::showError);

@@ -48,19 +48,6 @@ QPalette themed(bool dark)
     return palette;
 }
 
-/// Where HALFTONE_RESOURCES says, installed, or where this was built.
-QString resourcePath(const QString &file)
-{
-    const QStringList folders{qEnvironmentVariable("HALFTONE_RESOURCES") + '/',
-                              QCoreApplication::applicationDirPath() + QStringLiteral("/../share/halftone/"),
-                              QStringLiteral(HALFTONE_RESOURCE_DIR "/")};
-    for (const QString &folder : folders) {
-        if (folder.size() > 1 && QFileInfo::exists(folder + file))
-            return QDir::cleanPath(folder + file);
-    }
-    return {};
-}
-
 /// Settings are text: a path that is none is stored in hexadecimal digits.
 void storeRecent(const QStringList &files)
 {
@@ -185,6 +172,19 @@ std::optional<Sample> guidedSample()
 {
     const std::vector<Sample> all = samples();
     return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+QString resourcePath(const QString &file)
+{
+    const QString program = QCoreApplication::applicationDirPath();
+    const QStringList folders{qEnvironmentVariable("HALFTONE_RESOURCES") + '/',
+                              program + QStringLiteral("/../share/halftone/"),
+                              program + QStringLiteral("/share/halftone/")};
+    for (const QString &folder : folders) {
+        if (folder.size() > 1 && QFileInfo::exists(folder + file))
+            return QFileInfo(folder + file).canonicalFilePath();
+    }
+    return {};
 }
 
 QString samplePath(const QString &file)

@@ -48,6 +48,8 @@ QString folderFor(const QString &model);
 /// What a model is called after its file, without the ending of its format: "digits" for digits.onnx.
 QString nameOfModel(const QString &path);
 
+/// A file of resources/: in the folder that HALFTONE_RESOURCES names, where it is installed, or in the build folder; empty when none has it.
+QString resourcePath(const QString &file);
 /// The bundled model; empty when the installation lacks it.
 QString samplePath(const QString &file);
 

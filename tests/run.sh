@@ -34,7 +34,7 @@ prepare_peers() {
 check_style() {
     local bad=0
     python3 tests/check_documents.py || bad=1
-    shellcheck -x app/*.sh tests/*.sh tests/*/*.sh .ci/run || bad=1
+    shellcheck -x app/*.sh app/package/*.sh tests/*.sh tests/*/*.sh .ci/run || bad=1
     find app core tests widgets \( -name '*.cpp' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} + || bad=1
     return $bad
 }

@@ -29,5 +29,6 @@ void addReport(Parser &app, Action &chosen);
 void addBackends(Parser &app, Action &chosen);
 void addHardware(Parser &app, Action &chosen);
 void addTune(Parser &app, Action &chosen);
+void addCompletion(Parser &app, Action &chosen); ///< `app` must outlive `chosen`
 
 } // namespace halftone::cli

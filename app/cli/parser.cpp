@@ -58,6 +58,27 @@ CLI::Option &option(void *pointer)
     return *static_cast<CLI::Option *>(pointer);
 }
 
+/// Those that oneOf() allows; CLI11 tells them behind the name of the type: "NAME:{a,b}".
+std::vector<std::string> valuesOf(const CLI::Option &option)
+{
+    const std::string type = option.get_type_name();
+    const std::size_t begin = type.find('{');
+    const std::size_t end = type.find('}', begin);
+    return end == std::string::npos ? std::vector<std::string>()
+                                    : CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
+}
+
+CommandOutline outlineOf(const CLI::App &command)
+{
+    CommandOutline outline{command.get_name(), command.get_description(), {}};
+    for (const CLI::Option *option : command.get_options()) {
+        for (const std::string &name : option->get_lnames())
+            outline.options.push_back({"--" + name, option->get_description(),
+                                       option->get_items_expected_max() > 0, valuesOf(*option)});
+    }
+    return outline;
+}
+
 } // namespace
 
 Option Option::type(const std::string &name) const
@@ -167,6 +188,14 @@ std::vector<std::string> Parser::commandNames() const
     for (const CLI::App *command : app(m_app).get_subcommands([](const CLI::App *) { return true; }))
         names.push_back(command->get_name());
     return names;
+}
+
+std::vector<CommandOutline> Parser::commands() const
+{
+    std::vector<CommandOutline> all;
+    for (const CLI::App *command : app(m_app).get_subcommands([](const CLI::App *) { return true; }))
+        all.push_back(outlineOf(*command));
+    return all;
 }
 
 Parser::Outcome Parser::parse(int argc, char **argv)

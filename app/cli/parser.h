@@ -60,6 +60,22 @@ private:
     void *m_app; ///< CLI::App
 };
 
+/// An option as scripts that complete command lines need it.
+struct OptionOutline
+{
+    std::string name; ///< "--long"
+    std::string help;
+    bool takesValue = false;
+    std::vector<std::string> values; ///< all that it takes, where there are but a few; empty: anything
+};
+
+struct CommandOutline
+{
+    std::string name;
+    std::string help;
+    std::vector<OptionOutline> options;
+};
+
 /// The program's command line: exactly one command, with its options.
 class Parser
 {
@@ -71,6 +87,7 @@ public:
 
     Command command(const std::string &name, const std::string &help);
     std::vector<std::string> commandNames() const;
+    std::vector<CommandOutline> commands() const; ///< with their options, in the order of the help
 
     /// What came of a line.
     struct Outcome

@@ -212,8 +212,8 @@ private:
     {
         m_plain.insert(part.key);
         if (m_outcome.note.empty() && !m_options.program.empty())
-            m_outcome.note = "a part of " + std::to_string(part.piece.nodes.size())
-                + " nodes is too large for " + m_options.program;
+            m_outcome.note
+                = "a part of " + std::to_string(part.piece.nodes.size()) + " nodes is too large for Graphviz";
     }
 
     /// What Graphviz has not finished is asked of it again the next time, what is too large for it is not.

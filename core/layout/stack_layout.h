@@ -2,6 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/layout/graphviz_program.h"
 #include "core/layout/limited_child.h"
 #include "core/layout/piece.h"
 
@@ -19,7 +20,7 @@ namespace halftone::layout {
 struct LayoutOptions
 {
     Gaps gaps;
-    std::string program = "dot"; ///< the Graphviz program; "" for the plain layout only
+    std::string program = graphvizProgram(); ///< "" for the plain layout only
     /// CPU time limit of Graphviz for one call of stackLayouts(), so that a loaded machine does not disable it.
     ChildLimits limits{std::chrono::milliseconds(1200), std::chrono::seconds(10), std::size_t{256} << 20};
     std::size_t heaviest = 3000; ///< Piece::weight() above which Graphviz is not used

@@ -18,6 +18,23 @@ if(headers)
   message(FATAL_ERROR "installed beside the public headers: ${headers}")
 endif()
 
+# What is installed is found by its own place: the build folder may go.
+file(GLOB_RECURSE configs ${WORK}/prefix/*.cmake)
+foreach(config IN LISTS configs)
+  file(READ ${config} text)
+  string(FIND "${text}" "${BUILD}" place)
+  if(NOT place EQUAL -1)
+    message(FATAL_ERROR "${config} names the build folder")
+  endif()
+endforeach()
+file(GLOB programs ${WORK}/prefix/bin/*)
+foreach(program IN LISTS programs)
+  file(READ_ELF ${program} RUNPATH runpath)
+  if(runpath MATCHES "^/|:/|;/")
+    message(FATAL_ERROR "${program} looks for libraries in ${runpath}, expected places beside it")
+  endif()
+endforeach()
+
 # runs(NAME EXPECTED ARGUMENTS…): the program says that, a regular expression
 function(runs name expected)
   execute_process(COMMAND ${WORK}/build/${name} ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE failed)

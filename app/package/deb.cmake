@@ -1,0 +1,20 @@
+# CPack's configuration of the Debian package; app/package/package.sh stages what is in it and sets the variables of the environment.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME halftone)
+set(CPACK_PACKAGE_VERSION $ENV{HALFTONE_PACKAGE_VERSION})
+set(CPACK_PACKAGE_VENDOR Halftone)
+set(CPACK_PACKAGE_CONTACT "The Halftone authors <halftone@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "mixed-precision conversion of neural networks, seen and edited")
+set(CPACK_PACKAGE_DESCRIPTION "Halftone shows what a neural network loses and gains in float16, bfloat16 or int8, operator by
+ operator, and exports the version that you settle on. This package has the window (halftone) and the command line (halftone-cli).")
+set(CPACK_INSTALLED_DIRECTORIES $ENV{HALFTONE_STAGE} /)
+set(CPACK_PACKAGING_INSTALL_PREFIX /)
+set(CPACK_SET_DESTDIR OFF)
+set(CPACK_PACKAGE_FILE_NAME halftone_${CPACK_PACKAGE_VERSION}_amd64)
+set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS $ENV{HALFTONE_STAGE}/usr/lib/halftone)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "graphviz, fonts-dejavu-core, libqt6svg6") # a program, a font and a plug-in: no library is linked
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)

@@ -1,0 +1,1 @@
+"""Mixed-precision conversion of neural networks: the programs of Halftone."""
