@@ -30,6 +30,7 @@ const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's
 const QString kNumbered = QStringLiteral("block "); ///< begins the name of a repeated block
 const QString kBeforeKind = QStringLiteral(" \u00b7 "); ///< "layers.17 · Attention"
 const QString kBehindNumber = QStringLiteral(": "); ///< ends its number
+const QString kEllipsis = QStringLiteral("\u2026");
 
 /// Where the names begin in "block 2 of 12: a … b".
 qsizetype namesBegin(const QString &name)
@@ -73,7 +74,7 @@ QRectF toQt(const layout::Rect &rect)
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics)
 {
     if (const qsizetype kind = name.indexOf(kBeforeKind); kind > 0 && metrics.horizontalAdvance(name) > room)
-        return metrics.horizontalAdvance(name.left(kind + 1)) <= room
+        return metrics.horizontalAdvance(name.left(kind) + kEllipsis) <= room
             ? metrics.elidedText(name, Qt::ElideRight, room)
             : cutInMiddle(name.left(kind), room, metrics);
     const qsizetype names = namesBegin(name);
@@ -93,7 +94,7 @@ layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &
     sizes.foldedBlocks.assign(tree.blocks.size(), {14 * line, 3.6 * line});
     for (layout::BlockId id = 0; id < tree.blocks.size(); ++id)
         if (layout::isShapeChain(tree.blocks[id]))
-            sizes.foldedBlocks[id] = {8.5 * line, 1.7 * line};
+            sizes.foldedBlocks[id] = {10.5 * line, 1.7 * line}; // "Shape arithmetic" fits
     sizes.frameHeader = 2.4 * line;
     sizes.framePadding = line;
     return sizes;
