@@ -1,13 +1,10 @@
-#!/ usr / bin / env bash
-#A person's first quarter of an hour with the window, with a real mouse and keyboard on a real X server: open, first-use card, attach
-#data, drop a policy and take what is suggested, look at both sides and at errors, drag an operator,         \
-    undo and redo, attach pictures, drag
-#a threshold, measure latency, tune and adopt a point, name a view, export, go on after a kill,              \
-    and open a second model.Pictures are compared with those in expected / ;                                 \
-    record.sh takes them anew.
-#walk.sh PROGRAM light | dark | small | double SOURCE[FOLDER]
-#PROGRAM : halftone - walk.SOURCE : the repository.FOLDER : pictures are written there, and not compared.
-#Exit code 77 : skipped, since a tool is missing.Waits for what is to come, never for a time.
+#!/usr/bin/env bash
+# A person's first quarter of an hour with the window, with a real mouse and keyboard on a real X server: open, first-use card, attach
+# data, drop a policy and take what is suggested, look at both sides and at errors, drag an operator, undo and redo, attach pictures, drag
+# a threshold, measure latency, tune and adopt a point, name a view, export, go on after a kill, and open a second model. Pictures are compared with those in expected/; record.sh takes them anew.
+#   walk.sh PROGRAM light|dark|small|double SOURCE [FOLDER]
+# PROGRAM: halftone-walk. SOURCE: the repository. FOLDER: pictures are written there, and not compared.
+# Exit code 77: skipped, since a tool is missing. Waits for what is to come, never for a time.
 set -euo pipefail
 
 program=$1 variant=$2 source=$3 record=${4:-}
@@ -17,35 +14,27 @@ readonly most_differing=3.0       # per cent of a picture's pixels
 readonly fuzz=20%                 # that the colour of a pixel may be off
 theme=light width=1500 height=950 scale=1
 case $variant in
-    light) ;
-;
-    dark) theme=dark ;
-    ;
-    small) width=1000 height=700 ;
-    ;
-    double) width=960 height=540 scale=2 ;
-    ;
-# 1920 x 1080 at 200 % *) echo "error: $variant, expected light, dark, small or double"> & 2;
-    exit 2;
-    ;
+    light) ;;
+    dark) theme=dark ;;
+    small) width=1000 height=700 ;;
+    double) width=960 height=540 scale=2 ;; # 1920 x 1080 at 200 %
+    *) echo "error: $variant, expected light, dark, small or double" >&2; exit 2 ;;
 esac
 
-for tool in Xvfb xdotool import mogrify compare;
-do
-    command - v "$tool" > / dev / null ||
-    {
-        echo "skipped: no $tool here";
-        exit 77;
-    }
+for tool in Xvfb xdotool import mogrify compare; do
+    command -v "$tool" >/dev/null || { echo "skipped: no $tool here"; exit 77; }
 done
 
-    folder
-    = $(mktemp - d) finish()
-{
-    local code = $ ? trap - EXIT[[-z ${WINDOW_PID : -}]] || kill - 9 "$WINDOW_PID" 2 > / dev / null
-        || true[[-z ${server : -}]] || kill "$server" 2 > / dev / null || true wait 2 > / dev / null
-        || true if[[$code - ne 0 && -n ${HALFTONE_WALK_KEEP : -}]];
-    then mkdir - p "$HALFTONE_WALK_KEEP" cp "$folder"/*.png "$HALFTONE_WALK_KEEP"/ 2>/dev/null || true
+folder=$(mktemp -d)
+finish() {
+    local code=$?
+    trap - EXIT
+    [[ -z ${WINDOW_PID:-} ]] || kill -9 "$WINDOW_PID" 2>/dev/null || true
+    [[ -z ${server:-} ]] || kill "$server" 2>/dev/null || true
+    wait 2>/dev/null || true
+    if [[ $code -ne 0 && -n ${HALFTONE_WALK_KEEP:-} ]]; then
+        mkdir -p "$HALFTONE_WALK_KEEP"
+        cp "$folder"/*.png "$HALFTONE_WALK_KEEP"/ 2>/dev/null || true
     fi
     rm -rf "$folder"
     exit "$code"
