@@ -2,6 +2,7 @@
 
 #include "core/profile/compared_parts.h"
 #include "core/profile/layer_compare.h"
+#include "core/profile/softmax_readers.h"
 #include "core/profile/stored_errors.h"
 
 #include <array>
@@ -17,15 +18,18 @@ namespace halftone::profile {
 /// Adds the errors of one tensor's values, as one example. Gives the number of reference values that are NaN or infinite; nothing, and no
 /// errors, when the shapes differ. Such a value, as masks have, is left out where `other` has the same, else it counts as an overflow
 /// (an infinity) or NaN.
-/// step  reals for 1 of `other`, which may be codes
+/// step     reals for 1 of `other`, which may be codes
+/// weighed  values that a softmax gives no weight on both sides are left out: a mask's do not hide what it lets through
 std::optional<std::uint64_t> addErrors(const tensor::Tensor &reference, const tensor::Tensor &other,
-                                       tensor::ErrorMetrics &metrics, float step = 1);
+                                       tensor::ErrorMetrics &metrics, float step = 1,
+                                       const Weighed &weighed = {});
 
 /// The figures of one node's shown outputs.
 class NodeRows
 {
 public:
-    NodeRows(graph::NodeId node, std::size_t shownOutputs);
+    /// weighed  of the first output
+    NodeRows(graph::NodeId node, std::size_t shownOutputs, const Weighed &weighed = {});
 
     void addCumulative(std::span<const tensor::Tensor> reference, std::span<const tensor::Tensor> other);
     void addIsolated(std::span<const tensor::Tensor> reference, std::span<const tensor::Tensor> lowered);
@@ -47,11 +51,14 @@ private:
     {
         LayerErrors known;
         Metrics cumulative, isolated, atOutputs;
+        Weighed weighed{};
     };
     /// As addErrors().
     static std::optional<std::uint64_t> addTo(Metrics &metrics, const tensor::Tensor &reference,
-                                              const tensor::Tensor &other, float step = 1);
-    static void add(Row &row, Metrics &metrics, const tensor::Tensor &reference, const tensor::Tensor &other);
+                                              const tensor::Tensor &other, float step,
+                                              const Weighed &weighed);
+    static void add(Row &row, Metrics &metrics, const tensor::Tensor &reference, const tensor::Tensor &other,
+                    const Weighed &weighed);
     static LayerErrors layerOf(const Row &row);
 
     std::vector<Row> m_rows; ///< by output
