@@ -2,6 +2,7 @@
 
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
+#include "core/layout/coded_products.h"
 #include "core/layout/drawn_nodes.h"
 #include "core/layout/far_reads.h"
 #include "core/layout/name_parts.h"
@@ -84,8 +85,10 @@ public:
     {
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
             takeConstant(id);
-        if (m_pairs != nullptr)
+        if (m_pairs != nullptr) {
             takePairs();
+            takeCodersAtRunTime();
+        }
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
             if (m_drawn[id] != 0)
                 tellConstants(id);
@@ -168,6 +171,19 @@ private:
             for (const NodeId decode : decodesOf[id])
                 pass(decode);
             m_asides.badges.emplace(id, badgeOf(id, m_graph.node(id)));
+        }
+    }
+
+    /// Of what makes codes and their scale of one input (DynamicQuantizeLinear): it stands on the edges to what computes with them.
+    void takeCodersAtRunTime()
+    {
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            if (m_graph.isVariable(id) || m_graph.inputs(id).size() != 1 || m_isHead[id] != 0
+                || m_readers[id] == 0 || !m_graph.controlDependencies(id).empty()
+                || !m_pairs->isPairNode(m_graph.node(id)) || m_pairs->isDecode(m_graph.node(id)))
+                continue;
+            pass(id);
+            m_asides.badges.emplace(id, "u8 · scale at run time");
         }
     }
 
@@ -305,6 +321,7 @@ BlockTree shownTree(const graph::Model &model, Detail detail, bool isFolded)
         if (detail == Detail::Computed) {
             ShapeArithmetic shapes = shapeArithmetic(graph, shown.drawn);
             std::ranges::move(shapes.chains, std::back_inserter(units));
+            std::ranges::move(codedProducts(graph, shown.drawn), std::back_inserter(units));
             shown.asides.isFaint = std::move(shapes.nodes);
         }
         tree = foldGraph(graph, shown.drawn, units);
