@@ -141,6 +141,7 @@ void GraphView::connectCanvas(Canvas *canvas)
                 else
                     m_selector.click(*m_scene, item, modifiers);
             });
+    connect(canvas, &Canvas::portsClicked, this, &GraphView::showSource);
     connect(canvas, &Canvas::itemDoubleClicked, this, &GraphView::openOrClose);
     connect(canvas, &Canvas::itemHovered, this, &GraphView::hoverItem);
     connect(canvas, &Canvas::groundClicked, this, [this] { m_controller->selection().clear(); });

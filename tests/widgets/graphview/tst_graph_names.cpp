@@ -186,7 +186,7 @@ void TestGraphNames::severalOfWhatIsFoundAreChosenTogether()
         if (button->text() == QLatin1String("Select All"))
             button->click();
     QCOMPARE(selection.nodes().size(), found.size());
-    QSignalSpy menu(m_opened->view.get(), &widgets::GraphView::nodesMenuRequested);
+    QSignalSpy menu(m_opened->view, &widgets::GraphView::nodesMenuRequested);
     Q_EMIT list->customContextMenuRequested({1, 1});
     QCOMPARE(menu.count(), 1);
     QCOMPARE(selection.nodes().size(), found.size());
