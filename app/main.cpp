@@ -12,6 +12,8 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QFileInfo>
+#include <QScreen>
+#include <QSettings>
 
 #include <algorithm>
 #include <csignal>
@@ -149,6 +151,9 @@ int main(int argc, char **argv)
     QObject::connect(&application, &Application::failed, &window, &MainWindow::tellFailure);
     if (parser.isSet(size))
         window.resize(sizeOf(parser.value(size)));
+    const bool isFirst = !isPicture && !parser.isSet(size) && !QSettings().contains(QStringLiteral("geometry"));
+    if (isFirst) // all of the screen that the desktop leaves to windows
+        window.resize(window.screen()->availableGeometry().size());
     const QString file = parser.isSet(session) ? parser.value(session) : files.value(0);
     const std::vector<Sample> bundled = samples();
     const auto isFile
@@ -170,6 +175,6 @@ int main(int argc, char **argv)
     }
     if (isPicture)
         return takeScreenshot(window, parser.value(screenshot), parser.value(view));
-    window.show();
+    isFirst ? window.showMaximized() : window.show();
     return QApplication::exec();
 }

@@ -273,11 +273,25 @@ graph::Graph withoutPairs(const graph::Graph &graph, const Asides &asides)
     return rewired;
 }
 
-/// The end of a node's name: its last part, and the one before where that is a number alone.
-std::string portName(std::string_view name, std::size_t commonPrefix)
+/// Is it the operator, as exporters number it: "Slice_1"?
+bool isOperatorPart(std::string_view part, std::string_view op)
 {
+    if (!part.starts_with(op))
+        return false;
+    part.remove_prefix(op.size());
+    return part.empty() || (part.front() == '_' && std::ranges::all_of(part.substr(1), isDigit));
+}
+
+/// The end of a node's name: its last part, and the one before where that is a number alone. Not the operator where that is a part of its
+/// own ("mask" of "/model/mask/Slice_1"), since ports are to be told apart.
+std::string portName(const graph::NodeDef &node, std::size_t commonPrefix)
+{
+    std::string_view name = node.name;
     if (name.size() > commonPrefix)
         name.remove_prefix(commonPrefix);
+    const std::size_t slash = name.rfind('/');
+    if (slash != std::string_view::npos && slash > 0 && isOperatorPart(name.substr(slash + 1), node.op))
+        name = name.substr(0, slash);
     std::size_t last = 0;
     for (std::size_t end = endOfPart(name, 0); end != 0; end = endOfPart(name, end))
         if (!isDigit(name[end]) && name[end - 1] != '_')
@@ -330,7 +344,7 @@ BlockTree shownTree(const graph::Model &model, Detail detail, bool isFolded)
     }
     if (detail == Detail::Computed)
         for (const NodeId id : farReads(graph, shown.drawn))
-            shown.asides.ports.emplace(id, portName(model.graph.node(id).name, tree.commonPrefix));
+            shown.asides.ports.emplace(id, portName(model.graph.node(id), tree.commonPrefix));
     if (hasPairs)
         tree.boxOf = boxesOf(model.graph, shown.drawn);
     tree.asides = std::move(shown.asides);

@@ -41,7 +41,8 @@ public:
 
     graph::Model model()
     {
-        const Entry tokens = m_graph.input("tokens", "7", "1,length");
+        const Entry tokens
+            = m_graph.input("tokens", "int64", ("[1," + std::to_string(m_size.length) + ']').c_str());
         Entry x = op("Gather", "/model/embed_tokens/Gather", {embedding(), tokens});
         const Entry length = scalarOf("/model/Shape", op("Shape", "/model/Shape", {tokens}), 1);
         m_mask = firstOf("/model/mask", constant("/model/causal_mask", mask()), length, 2);
@@ -75,9 +76,9 @@ private:
     {
         std::string dims;
         for (std::size_t k = 0; k < shape.rank(); ++k)
-            dims += (k > 0 ? "," : "") + std::to_string(shape[k]);
+            dims += (k > 0 ? "," : "[") + std::to_string(shape[k]);
         m_parameters.push_back(OnnxBuilder::floats(name.c_str(), std::move(shape), values));
-        return m_graph.input(name.c_str(), "1", dims.c_str());
+        return m_graph.input(name.c_str(), "float32", (dims + ']').c_str());
     }
 
     /// Uniform in [-1, 1): Numerical Recipes' linear congruence, whose high bits are used.

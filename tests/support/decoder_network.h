@@ -4,7 +4,7 @@
 
 namespace halftone::test {
 
-/// What a decoder is made of; about 75 nodes a block.
+/// What a decoder is made of; about 80 operators a block, constants apart.
 struct DecoderSize
 {
     int blocks = 24;
@@ -13,6 +13,7 @@ struct DecoderSize
     int hidden = 64; ///< of the feed-forward part
     int words = 96; ///< of the vocabulary
     int places = 32; ///< longest text
+    int length = 16; ///< of the text
 };
 
 /// A language model in ONNX (opset 13) as exporters write one: LayerNorm and rotary positions of primitive operators, shapes computed by

@@ -1,5 +1,6 @@
 #include "core/layout/first_view.h"
 #include "core/layout/shown_graph.h"
+#include "tests/support/decoder_network.h"
 #include "tests/support/onnx_builder.h"
 
 #include <QTest>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 using namespace halftone;
@@ -99,6 +101,7 @@ private Q_SLOTS:
     void shapeArithmeticIsOneSmallBlock();
     void whatEveryBlockReadsIsAPortAtEach();
     void branchesKeepTheirEdges();
+    void portsOfADecoderAreNamedByWhatTheyCarry();
     void codesMadeAtRunTimeStandOnTheEdge();
 };
 
@@ -334,6 +337,18 @@ void TestShownGraph::codesMadeAtRunTimeStandOnTheEdge()
     QCOMPARE(products, std::size_t{3});
     const layout::BlockTree all = layout::shownTree(model, Detail::Everything, true);
     QVERIFY(!all.asides.isOnEdge(codes.node));
+}
+
+void TestShownGraph::portsOfADecoderAreNamedByWhatTheyCarry()
+{
+    test::DecoderSize size;
+    size.blocks = 8;
+    const graph::Model model = test::decoderNetwork(size);
+    const layout::BlockTree tree = layout::shownTree(model, Detail::Computed);
+    std::set<std::string> names;
+    for (const auto &[source, name] : tree.asides.ports)
+        names.insert(name);
+    QCOMPARE(names, (std::set<std::string>{"mask", "rotary_cos", "rotary_sin"}));
 }
 
 QTEST_GUILESS_MAIN(TestShownGraph)

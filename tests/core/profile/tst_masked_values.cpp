@@ -42,8 +42,8 @@ private Q_SLOTS:
     void whatSoftmaxReadsAloneIsWeighed()
     {
         test::OnnxBuilder g(13);
-        const Entry x = g.input("x", "1", "2,4");
-        const Entry mask = g.input("mask", "1", "2,4");
+        const Entry x = g.input("x", "float32", "[2,4]");
+        const Entry mask = g.input("mask", "float32", "[2,4]");
         const auto add = [&](const char *name) { return g.op("Add", name, {}, {x, mask}); };
         const auto softmax = [&](const char *name, const Entry &of, const char *axis = "-1") {
             return g.op("Softmax", name, {{"axis", axis}}, {of});
@@ -101,6 +101,7 @@ private Q_SLOTS:
     {
         test::DecoderSize size;
         size.blocks = 2;
+        size.length = 8;
         const graph::Model model = test::decoderNetwork(size);
         policy::Policy policy;
         auto converted = mixed::convertModel(model, policy, false);
