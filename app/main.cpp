@@ -15,6 +15,8 @@
 #include <QCommandLineParser>
 #include <QFileInfo>
 #include <QIcon>
+#include <QScreen>
+#include <QSettings>
 
 #include <algorithm>
 #include <csignal>
@@ -156,6 +158,10 @@ int main(int argc, char **argv)
     QObject::connect(&application, &Application::failed, &window, &MainWindow::showError);
     if (parser.isSet(size))
         window.resize(sizeOf(parser.value(size)));
+    const bool isFirst
+        = !isPicture && !parser.isSet(size) && !QSettings().contains(QStringLiteral("geometry"));
+    if (isFirst) // all of the screen that the desktop leaves to windows
+        window.resize(window.screen()->availableGeometry().size());
     const QString file = parser.isSet(session) ? parser.value(session) : files.value(0);
     const std::vector<Sample> bundled = samples();
     const auto isFile
@@ -177,6 +183,6 @@ int main(int argc, char **argv)
     }
     if (isPicture)
         return takeScreenshot(window, parser.value(screenshot), parser.value(view));
-    window.show();
+    isFirst ? window.showMaximized() : window.show();
     return QApplication::exec();
 }

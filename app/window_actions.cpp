@@ -146,8 +146,10 @@ bool MainWindow::mayReplace(const QString &path)
 
 void MainWindow::closeDocument()
 {
-    if (mayDiscardEdits())
-        m_files->close();
+    if (!mayDiscardEdits())
+        return;
+    forgetWhenOpen(); // for what may be opening, which is given up too
+    m_files->close();
 }
 
 bool MainWindow::mayDiscardEdits()

@@ -141,7 +141,7 @@ void MainWindow::buildEditMenu()
     m_documentActions.push_back(
         menu->addAction(tr("&Copy as Python Call"), m_lists->commands(), &widgets::PolicyCommands::copyCall));
     menu->addSeparator();
-    add(menu, tr("P&references…"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showPreferences);
+    add(menu, tr("Pr&eferences…"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showPreferences);
 }
 
 void MainWindow::buildViewMenu()
@@ -235,7 +235,7 @@ void MainWindow::buildModelMenu()
     QMenu *const menu = menuBar()->addMenu(tr("&Model"));
     menu->setToolTipsVisible(true);
     addForDocument(menu, tr("Attach &Data…"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
-    addForDocument(menu, tr("Pre&processing\u2026"), {}, &MainWindow::showPreprocessing)
+    addForDocument(menu, tr("Prepr&ocessing\u2026"), {}, &MainWindow::showPreprocessing)
         ->setToolTip(tr("See and correct how pictures become the input of the model"));
     addForDocument(menu, tr("Draw Random &Inputs"), {}, &MainWindow::drawInputs)
         ->setToolTip(drawnInputsMeaning());

@@ -10,6 +10,7 @@ using widgets::plain;
 SuggestionBar::SuggestionBar(widgets::DocumentController *controller, QWidget *parent)
     : NoticeBar(parent)
     , m_controller(controller)
+    , m_effects(controller)
 {
     connect(this, &NoticeBar::actionTriggered, this, [this] {
         if (m_suggestion)
@@ -63,9 +64,8 @@ void SuggestionBar::take()
 }
 
 /// "top-1 9.8 → 99.3 %, casts 10 → 12": gain and cost, the gain as soon as it is known.
-QString SuggestionBar::effectOf(const Suggestion &suggestion) const
+QString SuggestionBar::effectText(const session::EditEffect &effect) const
 {
-    const session::EditEffect effect = m_controller->effectOf(suggestion.edit);
     const QString casts = effect.castsAfter == effect.castsBefore
         ? tr("casts stay %1").arg(effect.castsBefore)
         : tr("casts %1 \u2192 %2").arg(effect.castsBefore).arg(effect.castsAfter);
@@ -95,19 +95,31 @@ QString SuggestionBar::resultOf(const Taken &taken) const
 void SuggestionBar::showSuggestion()
 {
     const QString action = plain(m_suggestion->action);
-    showNotice(tr("%1. %2: %3.").arg(plain(m_suggestion->text), action, effectOf(*m_suggestion)), action);
+    const QString text = plain(m_suggestion->text);
+    showNotice(m_effect ? tr("%1. %2: %3.").arg(text, action, effectText(*m_effect))
+                        : tr("%1. %2.").arg(text, action),
+               action);
 }
 
 void SuggestionBar::propose()
 {
     m_proposedFor = m_controller->snapshot()->revision;
     m_gain.reset();
-    showSuggestion();
+    m_effect.reset();
+    m_effects.ask({m_suggestion->edit}, [this](const std::vector<session::EditEffect> &effects) {
+        if (!m_suggestion)
+            return;
+        m_effect = effects.front();
+        showSuggestion();
+    });
+    if (!m_effect)
+        showSuggestion();
     Q_EMIT proposed();
 }
 
 void SuggestionBar::withdraw()
 {
+    m_effects.forget();
     m_gain.reset();
     if (std::exchange(m_proposedFor, std::nullopt))
         Q_EMIT withdrawn();

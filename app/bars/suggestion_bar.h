@@ -3,12 +3,9 @@
 #include "app/bars/notice_bar.h"
 #include "app/suggestion.h"
 #include "app/summary.h"
+#include "widgets/common/edit_effects.h"
 
 #include <optional>
-
-namespace halftone::widgets {
-class DocumentController;
-}
 
 namespace halftone::app {
 
@@ -44,14 +41,16 @@ private:
     void take();
     bool stillHolds() const;
     bool isAwaited() const; ///< a comparison of what is shown is on its way
-    QString effectOf(const Suggestion &suggestion) const;
+    QString effectText(const session::EditEffect &effect) const;
     QString resultOf(const Taken &taken) const;
     void showSuggestion();
     void propose();
     void withdraw();
 
     widgets::DocumentController *m_controller;
+    widgets::EditEffects m_effects;
     std::optional<Suggestion> m_suggestion;
+    std::optional<session::EditEffect> m_effect; ///< of it, once known
     std::optional<Taken> m_taken;
     std::optional<std::uint64_t> m_proposedFor; ///< revision
     std::optional<Score> m_gain; ///< the score that the suggestion would lead to

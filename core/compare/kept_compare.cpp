@@ -57,6 +57,7 @@ public:
         , m_threads(threads)
         , m_references(std::move(interpreters))
         , m_shown(infer::shownOutputs(reference.graph))
+        , m_weighed(weighedValues(reference.graph))
         , m_values(m_batches.size())
         , m_layers(m_model.graph, backends, m_batches.size())
     {
@@ -104,6 +105,7 @@ private:
     std::size_t m_figureBytes = 0; ///< of layers, which count as values do
     std::vector<interpret::Interpreter> m_references; ///< by worker
     const std::vector<std::size_t> m_shown; ///< by NodeId
+    const std::vector<Weighed> m_weighed; ///< by NodeId
     std::size_t m_feedBytes = 0;
 
     ValueKeys m_keys;
@@ -245,7 +247,9 @@ Result<void> KeptCompare::Impl::addCumulative(const Run &run, std::size_t batch)
         if (answer == 0)
             continue;
         KeptFigures &figures
-            = m_cumulative.try_emplace({id, answer}, KeptFigures(NodeRows(id, m_shown[id]), m_batches.size()))
+            = m_cumulative
+                  .try_emplace({id, answer},
+                               KeptFigures(NodeRows(id, m_shown[id], m_weighed[id]), m_batches.size()))
                   .first->second;
         if (!figures.has[batch])
             added.emplace_back(id, &figures);

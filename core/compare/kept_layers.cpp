@@ -35,6 +35,7 @@ KeptLayers::KeptLayers(const graph::Graph &reference, const kernels::BackendChai
     : m_graph(reference)
     , m_backends(backends)
     , m_shown(infer::shownOutputs(reference))
+    , m_weighed(weighedValues(reference))
     , m_batches(batches)
 {
 }
@@ -69,7 +70,8 @@ KeptLayers::Asked KeptLayers::choose(const ComparedModels &models, const KeptPla
             = std::ranges::find_if(known, [&](const Form &one) { return areSame(one.form, *form); });
         asked.forms[id] = static_cast<std::size_t>(found - known.begin());
         if (found == known.end())
-            known.push_back({std::move(*form), KeptFigures(NodeRows(id, m_shown[id]), m_batches)});
+            known.push_back(
+                {std::move(*form), KeptFigures(NodeRows(id, m_shown[id], m_weighed[id]), m_batches)});
     }
     return asked;
 }

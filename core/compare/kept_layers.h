@@ -97,6 +97,7 @@ private:
     const graph::Graph &m_graph;
     const kernels::BackendChain m_backends;
     const std::vector<std::size_t> m_shown; ///< by NodeId
+    const std::vector<Weighed> m_weighed; ///< by NodeId
     std::size_t m_batches = 0;
     std::unordered_map<graph::NodeId, std::vector<Form>> m_known;
     mutable std::mutex m_adding; ///< for m_known, while a batch is added

@@ -61,42 +61,98 @@ std::size_t withoutShared(std::span<float> r, std::span<float> x)
     return kept;
 }
 
+constexpr std::size_t kChunk = 4096; ///< widened in pieces: a whole copy would count against the memory limit
+
+/// Reals of a tensor from a place on.
+void widenAt(const Tensor &tensor, std::size_t at, std::span<float> out, float step)
+{
+    tensor::widen(tensor.dtype(), tensor.bytes().data() + at * tensor::sizeOf(tensor.dtype()), out.size(),
+                  out.data());
+    if (step != 1)
+        std::ranges::transform(out, out.begin(), [step](float value) { return value * step; });
+}
+
+/// Gives how many values of the reference are NaN or infinite.
+std::uint32_t addPiece(std::span<float> r, std::span<float> x, tensor::ErrorMetrics &metrics)
+{
+    const std::uint32_t notFinite = notFiniteIn(r);
+    const std::size_t length = notFinite > 0 ? withoutShared(r, x) : r.size();
+    metrics.add(r.first(length), x.first(length));
+    return notFinite;
+}
+
+bool hasRows(const Tensor &tensor, const Weighed &weighed)
+{
+    const auto rank = static_cast<std::int64_t>(tensor.shape().rank());
+    return weighed.below > 0 && rank > 0 && tensor::isFloat(tensor.dtype())
+        && (weighed.axis == -1 || weighed.axis == rank - 1) && tensor.elementCount() > 0;
+}
+
+/// Row by row, packed again: what gets no weight on either side is left out.
+std::uint64_t addWeighed(const Tensor &reference, const Tensor &other, tensor::ErrorMetrics &metrics,
+                         float step, double below)
+{
+    const auto width = static_cast<std::size_t>(reference.shape()[reference.shape().rank() - 1]);
+    std::vector<float> r(width);
+    std::vector<float> x(width);
+    std::vector<float> keptR;
+    std::vector<float> keptX;
+    std::uint64_t notFinite = 0;
+    const auto flush = [&] {
+        notFinite += addPiece(keptR, keptX, metrics);
+        keptR.clear();
+        keptX.clear();
+    };
+    for (std::size_t at = 0; at < reference.elementCount(); at += width) {
+        widenAt(reference, at, r, 1);
+        widenAt(other, at, x, step);
+        const double leastR = double{*std::ranges::max_element(r)} - below;
+        const double leastX = double{*std::ranges::max_element(x)} - below;
+        for (std::size_t k = 0; k < width; ++k) {
+            if (double{r[k]} < leastR && double{x[k]} < leastX)
+                continue;
+            keptR.push_back(r[k]);
+            keptX.push_back(x[k]);
+            if (keptR.size() == kChunk)
+                flush();
+        }
+    }
+    if (!keptR.empty())
+        flush();
+    return notFinite;
+}
+
 } // namespace
 
 std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &other,
-                                       tensor::ErrorMetrics &metrics, float step)
+                                       tensor::ErrorMetrics &metrics, float step, const Weighed &weighed)
 {
     if (reference.shape() != other.shape())
         return std::nullopt;
-    constexpr std::size_t kChunk
-        = 4096; // widened in pieces: a whole copy would count against the memory limit
+    std::uint64_t notFinite = 0;
+    if (hasRows(reference, weighed)) {
+        notFinite = addWeighed(reference, other, metrics, step, weighed.below);
+        metrics.endExample();
+        return notFinite;
+    }
     std::array<float, kChunk> r;
     std::array<float, kChunk> x;
-    const auto widen = [](const Tensor &tensor, std::size_t at, std::span<float> out) {
-        tensor::widen(tensor.dtype(), tensor.bytes().data() + at * tensor::sizeOf(tensor.dtype()), out.size(),
-                      out.data());
-    };
-    std::uint64_t notFinite = 0;
     const std::size_t count = reference.elementCount();
     for (std::size_t at = 0; at < count; at += kChunk) {
-        std::size_t length = std::min(kChunk, count - at);
-        widen(reference, at, std::span(r).first(length));
-        widen(other, at, std::span(x).first(length));
-        if (step != 1)
-            std::ranges::transform(x, x.begin(), [step](float value) { return value * step; });
-        if (const std::uint32_t found = notFiniteIn(std::span(r).first(length)); found > 0) {
-            notFinite += found;
-            length = withoutShared(std::span(r).first(length), std::span(x).first(length));
-        }
-        metrics.add(std::span(r).first(length), std::span(x).first(length));
+        const std::size_t length = std::min(kChunk, count - at);
+        widenAt(reference, at, std::span(r).first(length), 1);
+        widenAt(other, at, std::span(x).first(length), step);
+        notFinite += addPiece(std::span(r).first(length), std::span(x).first(length), metrics);
     }
     metrics.endExample();
     return notFinite;
 }
 
-NodeRows::NodeRows(NodeId node, std::size_t shownOutputs)
+NodeRows::NodeRows(NodeId node, std::size_t shownOutputs, const Weighed &weighed)
     : m_rows(shownOutputs)
 {
+    if (!m_rows.empty())
+        m_rows.front().weighed = weighed;
     for (std::uint32_t k = 0; k < m_rows.size(); ++k) {
         m_rows[k].known.node = node;
         m_rows[k].known.output = k;
@@ -104,19 +160,20 @@ NodeRows::NodeRows(NodeId node, std::size_t shownOutputs)
 }
 
 std::optional<std::uint64_t> NodeRows::addTo(Metrics &metrics, const Tensor &reference, const Tensor &other,
-                                             float step)
+                                             float step, const Weighed &weighed)
 {
     if (!metrics)
         metrics = std::make_unique<StoredErrors>();
     tensor::ErrorMetrics whole = metrics->metrics();
-    const auto notFinite = addErrors(reference, other, whole, step);
+    const auto notFinite = addErrors(reference, other, whole, step, weighed);
     *metrics = StoredErrors(whole);
     return notFinite;
 }
 
-void NodeRows::add(Row &row, Metrics &metrics, const Tensor &reference, const Tensor &other)
+void NodeRows::add(Row &row, Metrics &metrics, const Tensor &reference, const Tensor &other,
+                   const Weighed &weighed)
 {
-    const auto notFinite = addTo(metrics, reference, other);
+    const auto notFinite = addTo(metrics, reference, other, 1, weighed);
     row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
 }
 
@@ -126,7 +183,7 @@ void NodeRows::addCumulative(std::span<const Tensor> reference, std::span<const 
         Row &row = m_rows[k];
         row.known.dtype = other[k].dtype();
         const float step = k == 0 ? codeStep(reference[k], other) : 1;
-        const auto notFinite = addTo(row.cumulative, reference[k], other[k], step);
+        const auto notFinite = addTo(row.cumulative, reference[k], other[k], step, row.weighed);
         row.known.notFinite += notFinite.value_or(0);
         row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
     }
@@ -135,7 +192,7 @@ void NodeRows::addCumulative(std::span<const Tensor> reference, std::span<const 
 void NodeRows::addIsolated(std::span<const Tensor> reference, std::span<const Tensor> lowered)
 {
     for (std::size_t k = 0; k < std::min({m_rows.size(), reference.size(), lowered.size()}); ++k)
-        add(m_rows[k], m_rows[k].isolated, reference[k], lowered[k]);
+        add(m_rows[k], m_rows[k].isolated, reference[k], lowered[k], m_rows[k].weighed);
 }
 
 void NodeRows::addIsolatedAtOutputs(std::span<const Tensor> reference, std::span<const Tensor> other)
@@ -144,7 +201,7 @@ void NodeRows::addIsolatedAtOutputs(std::span<const Tensor> reference, std::span
         return;
     Row &row = m_rows.front();
     for (std::size_t k = 0; k < std::min(reference.size(), other.size()); ++k)
-        add(row, row.atOutputs, reference[k], other[k]);
+        add(row, row.atOutputs, reference[k], other[k], {});
 }
 
 LayerErrors NodeRows::layerOf(const Row &row)
@@ -197,13 +254,14 @@ LayerRows::LayerRows(const graph::Graph &graph)
     : m_shown(infer::shownOutputs(graph))
     , m_place(graph.nodeCount())
 {
+    const std::vector<Weighed> weighed = weighedValues(graph);
     std::vector<NodeId> needed = graph::postOrder(graph);
     std::ranges::sort(needed); // NodeIds are in topological order
     for (const NodeId id : needed) {
         if (graph.isVariable(id))
             continue;
         m_place[id] = m_nodes.size();
-        m_nodes.emplace_back(id, m_shown[id]);
+        m_nodes.emplace_back(id, m_shown[id], weighed[id]);
     }
 }
 

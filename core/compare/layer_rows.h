@@ -2,6 +2,7 @@
 
 #include "core/compare/compared_parts.h"
 #include "core/compare/layer_compare.h"
+#include "core/compare/softmax_readers.h"
 #include "core/compare/stored_errors.h"
 
 #include <array>
@@ -17,15 +18,18 @@ namespace halftone::compare {
 /// Adds the errors of a tensor as one example. A value that is NaN or infinite in the reference (a mask) is ignored if `other` has the same,
 /// otherwise counted as overflow or NaN.
 /// step     scale of `other`, which may hold codes
+/// weighed  leaves out values to which softmax gives no weight on both sides: what a mask blocks must not hide what it lets through
 /// returns  number of reference values that are NaN or infinite; absent, with nothing added, if the shapes differ
 std::optional<std::uint64_t> addErrors(const tensor::Tensor &reference, const tensor::Tensor &other,
-                                       tensor::ErrorMetrics &metrics, float step = 1);
+                                       tensor::ErrorMetrics &metrics, float step = 1,
+                                       const Weighed &weighed = {});
 
 /// The figures of the visible outputs of a node.
 class NodeRows
 {
 public:
-    NodeRows(graph::NodeId node, std::size_t shownOutputs);
+    /// weighed  of the first output
+    NodeRows(graph::NodeId node, std::size_t shownOutputs, const Weighed &weighed = {});
 
     void addCumulative(std::span<const tensor::Tensor> reference, std::span<const tensor::Tensor> other);
     void addIsolated(std::span<const tensor::Tensor> reference, std::span<const tensor::Tensor> lowered);
@@ -47,11 +51,14 @@ private:
     {
         LayerErrors known;
         Metrics cumulative, isolated, atOutputs;
+        Weighed weighed{};
     };
     /// As addErrors().
     static std::optional<std::uint64_t> addTo(Metrics &metrics, const tensor::Tensor &reference,
-                                              const tensor::Tensor &other, float step = 1);
-    static void add(Row &row, Metrics &metrics, const tensor::Tensor &reference, const tensor::Tensor &other);
+                                              const tensor::Tensor &other, float step,
+                                              const Weighed &weighed);
+    static void add(Row &row, Metrics &metrics, const tensor::Tensor &reference, const tensor::Tensor &other,
+                    const Weighed &weighed);
     static LayerErrors layerOf(const Row &row);
 
     std::vector<Row> m_rows; ///< by output

@@ -2,6 +2,7 @@
 
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
+#include "core/layout/coded_products.h"
 #include "core/layout/drawn_nodes.h"
 #include "core/layout/far_reads.h"
 #include "core/layout/name_parts.h"
@@ -84,8 +85,10 @@ public:
     {
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
             takeConstant(id);
-        if (m_pairs != nullptr)
+        if (m_pairs != nullptr) {
             takePairs();
+            takeCodersAtRunTime();
+        }
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
             if (m_drawn[id] != 0)
                 tellConstants(id);
@@ -168,6 +171,19 @@ private:
             for (const NodeId decode : decodesOf[id])
                 pass(decode);
             m_asides.badges.emplace(id, badgeOf(id, m_graph.node(id)));
+        }
+    }
+
+    /// Of what makes codes and their scale of one input (DynamicQuantizeLinear): it stands on the edges to what computes with them.
+    void takeCodersAtRunTime()
+    {
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            if (m_graph.isVariable(id) || m_graph.inputs(id).size() != 1 || m_isHead[id] != 0
+                || m_readers[id] == 0 || !m_graph.controlDependencies(id).empty()
+                || !m_pairs->isPairNode(m_graph.node(id)) || m_pairs->isDecode(m_graph.node(id)))
+                continue;
+            pass(id);
+            m_asides.badges.emplace(id, "u8 · scale at run time");
         }
     }
 
@@ -257,11 +273,25 @@ graph::Graph withoutPairs(const graph::Graph &graph, const Asides &asides)
     return rewired;
 }
 
-/// The end of a node's name: its last part, and the one before where that is a number alone.
-std::string portName(std::string_view name, std::size_t commonPrefix)
+/// Is it the operator, as exporters number it: "Slice_1"?
+bool isOperatorPart(std::string_view part, std::string_view op)
 {
+    if (!part.starts_with(op))
+        return false;
+    part.remove_prefix(op.size());
+    return part.empty() || (part.front() == '_' && std::ranges::all_of(part.substr(1), isDigit));
+}
+
+/// The end of a node's name: its last part, and the one before where that is a number alone. Not the operator where that is a part of its
+/// own ("mask" of "/model/mask/Slice_1"), since ports are to be told apart.
+std::string portName(const graph::NodeDef &node, std::size_t commonPrefix)
+{
+    std::string_view name = node.name;
     if (name.size() > commonPrefix)
         name.remove_prefix(commonPrefix);
+    const std::size_t slash = name.rfind('/');
+    if (slash != std::string_view::npos && slash > 0 && isOperatorPart(name.substr(slash + 1), node.op))
+        name = name.substr(0, slash);
     std::size_t last = 0;
     for (std::size_t end = endOfPart(name, 0); end != 0; end = endOfPart(name, end))
         if (!isDigit(name[end]) && name[end - 1] != '_')
@@ -305,6 +335,7 @@ BlockTree shownTree(const graph::Model &model, Detail detail, bool isFolded)
         if (detail == Detail::Computed) {
             ShapeArithmetic shapes = shapeArithmetic(graph, shown.drawn);
             std::ranges::move(shapes.chains, std::back_inserter(units));
+            std::ranges::move(codedProducts(graph, shown.drawn), std::back_inserter(units));
             shown.asides.isFaint = std::move(shapes.nodes);
         }
         tree = foldGraph(graph, shown.drawn, units);
@@ -313,7 +344,7 @@ BlockTree shownTree(const graph::Model &model, Detail detail, bool isFolded)
     }
     if (detail == Detail::Computed)
         for (const NodeId id : farReads(graph, shown.drawn))
-            shown.asides.ports.emplace(id, portName(model.graph.node(id).name, tree.commonPrefix));
+            shown.asides.ports.emplace(id, portName(model.graph.node(id), tree.commonPrefix));
     if (hasPairs)
         tree.boxOf = boxesOf(model.graph, shown.drawn);
     tree.asides = std::move(shown.asides);

@@ -1,5 +1,6 @@
 #include "core/mixed/convert_model.h"
 
+#include "core/base/progress_part.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/overridable.h"
@@ -278,11 +279,12 @@ Result<void> convertRest(const graph::Model &model, const Decided &decided, cons
                          const infer::ShapeMap *shapes, tensor::FormCache &forms, const Progress &progress,
                          ConvertedModel &result)
 {
-    HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, forms, progress));
+    HALFTONE_TRY(result.conversion,
+                 convertFloats(model.graph, decided, policy, shapes, forms, partOf(progress, 0, 0.5)));
     HALFTONE_TRY(CastParameters cast,
                  castParams(model.parameters, model.graph, result.conversion,
                             clampsParameters(model.graph, policy), policy.mode != policy::Mode::NodeForNode,
-                            forms, progress));
+                            forms, partOf(progress, 0.5, 0.5)));
     result.parameters = std::move(cast.changes);
     listConstants(model.graph, result.conversion, result.parameters);
     result.model = {result.conversion.graph, std::move(cast.arrays), model.hasParameters};

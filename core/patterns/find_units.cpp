@@ -121,6 +121,8 @@ std::string_view titleOf(UnitKind kind)
         return "MLP";
     case UnitKind::ShapeArithmetic:
         return "Shape arithmetic";
+    case UnitKind::CodedProduct:
+        return "Product of codes";
     case UnitKind::Residual:
         return "Residual block";
     case UnitKind::TransformerBlock:

@@ -26,6 +26,7 @@ enum class UnitKind : std::uint8_t
     Mlp, ///< product, activation, product, with their biases
     Residual, ///< x + branch(x), where the branch contains a product; x may pass a projection and its normalisation
     ShapeArithmetic, ///< integers that follow from shapes; nothing here finds it, but the layout folds it (layout/shape_chains.h)
+    CodedProduct, ///< a product of codes and what makes reals of it; found by the layout alone (layout/coded_products.h)
     TransformerBlock, ///< a Residual around an Attention, the next Residual, and the norms that follow either
 };
 

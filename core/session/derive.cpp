@@ -14,6 +14,9 @@
 namespace halftone::session {
 namespace {
 
+constexpr double kWalkShare = 0.9; ///< of correcting biases: the examples are run once more
+constexpr double kCorrectionShare = 0.5; ///< of a conversion that corrects biases
+
 Result<std::shared_ptr<const mixed::ConvertedModel>>
 convert(const graph::Model &model, const DeriveRequest &request, mixed::Decided decided,
         const quantize::QuantizedRanges &ranges, const mixed::ConvertedModel *before,
@@ -34,11 +37,12 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
     const auto products = quantize::int8Products(request.model.graph, derived.converted->model.graph);
     HALFTONE_TRY(const auto means,
                  walks::featureMeans(request.model, request.modelPath, products, ranges,
-                                     quantize::QuantizedCodes::Auto, *request.correction, progress));
+                                     quantize::QuantizedCodes::Auto, *request.correction,
+                                     partOf(progress, 0, kWalkShare)));
     HALFTONE_TRY(quantize::CorrectedBiases biases, quantize::correctBiases(request.model, products, means));
     HALFTONE_TRY(derived.converted,
                  convert(biases.model, request, std::move(decided), ranges, derived.converted.get(),
-                         derived.converted->whyRaised, progress));
+                         derived.converted->whyRaised, partOf(progress, kWalkShare, 1 - kWalkShare)));
     derived.correctedBiases = biases.corrected;
     derived.notes = std::move(biases.notes);
     return {};
@@ -88,10 +92,12 @@ Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
 
 } // namespace
 
-Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
+Result<Derived> derive(const DeriveRequest &given, const Progress &whole)
 {
     if (given.policy.analysedFormat && !given.isForAnalysis)
         return policy::notExported(*given.policy.analysedFormat);
+    const double plain = given.correction ? 1 - kCorrectionShare : 1;
+    const Progress progress = partOf(whole, 0, plain);
     // What a measurement takes is far more than the rest.
     const double begun = isQuickChip(given.policy.hardware) ? 0 : 0.9;
     HALFTONE_CHECK(machines::ensureMeasured(given.policy.hardware, partOf(progress, 0, begun)));
@@ -122,7 +128,8 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
     }
     HALFTONE_TRY(derived.converted,
                  convert(request.model, request, decided, ranges, request.before, whyRaised, converting));
-    HALFTONE_CHECK(correct(request, std::move(decided), ranges, progress, derived));
+    HALFTONE_CHECK(
+        correct(request, std::move(decided), ranges, partOf(whole, plain, kCorrectionShare), derived));
     return derived;
 }
 

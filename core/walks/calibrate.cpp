@@ -1,6 +1,8 @@
 #include "core/walks/calibrate.h"
 
+#include "core/backends/backends.h"
 #include "core/base/process_memory.h"
+#include "core/base/progress_part.h"
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
@@ -428,19 +430,23 @@ Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::st
 {
     const auto start = std::chrono::steady_clock::now();
     CalibrateOutcome outcome;
+    const bool weighs = options.weighsOutputs && options.part.isWhole();
+    const double collecting = weighs ? 0.5 : 1; // of the whole
+    const Progress part = partOf(progress, 0, collecting);
     if (options.asBatches) {
         HALFTONE_TRY(TensorChoice choice, TensorChoice::read(options.layers, options.tensors));
         const TensorList list(model, std::move(choice));
         BatchCollection collection(model, options, list);
-        HALFTONE_TRY(outcome, collection.run(modelPath, options, progress));
+        HALFTONE_TRY(outcome, collection.run(modelPath, options, part));
     } else {
         HALFTONE_TRY(const CollectedStatistics statistics,
-                     collectStatistics(model, modelPath, options, progress));
-        HALFTONE_TRY(outcome, calibrated(statistics, options.threshold, options.threads, progress));
+                     collectStatistics(model, modelPath, options, part));
+        HALFTONE_TRY(outcome, calibrated(statistics, options.threshold, options.threads, part));
     }
     const std::span<calibration::CalibratedTensor> tensors = outcome.tensors;
-    if (options.weighsOutputs && options.shard.isWhole())
-        HALFTONE_CHECK(takeBest(model, modelPath, options, tensors, progress));
+    if (weighs)
+        HALFTONE_CHECK(
+            takeBest(model, modelPath, options, tensors, partOf(progress, collecting, 1 - collecting)));
     returnFreedMemory(); // what was collected is several times what came of it
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;

@@ -2,6 +2,7 @@
 
 #include "core/backends/backends.h"
 #include "core/base/mapped_file.h"
+#include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
 #include "core/infer/stored_types.h"
@@ -174,6 +175,8 @@ Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::strin
     QuantizeOutcome outcome;
     quantize::QuantizedRanges ranges;
     quantize::PlannedQuantization planned;
+    const bool calibrates = options.isCalibrated && settings.table.empty();
+    const double calibrating = !calibrates ? 0 : settings.correctsBiases ? 0.5 : 1; // of the whole
     if (options.isCalibrated && !settings.table.empty()) {
         HALFTONE_TRY(ranges, rangesInTable(settings.table));
     } else if (options.isCalibrated) {
@@ -185,7 +188,8 @@ Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::strin
         for (const quantize::ObservedTensor &tensor : planned.observed)
             calibrate.tensors.push_back(tensor.source);
         if (!calibrate.tensors.empty()) {
-            HALFTONE_TRY(CalibrateOutcome calibrated, calibrateModel(model, modelPath, calibrate, progress));
+            HALFTONE_TRY(CalibrateOutcome calibrated,
+                         calibrateModel(model, modelPath, calibrate, partOf(progress, 0, calibrating)));
             outcome.tensors = std::move(calibrated.tensors);
             outcome.examples = calibrated.examples;
         }
@@ -198,9 +202,9 @@ Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::strin
     HALFTONE_TRY(outcome.quantized, quantize::quantize(model, first, ranges, {planned.plan.get()}));
     if (settings.correctsBiases) {
         const auto products = quantize::int8Products(model.graph, outcome.quantized.model.graph);
-        HALFTONE_TRY(
-            const auto means,
-            featureMeans(model, modelPath, products, ranges, options.codes, settings.calibrate, progress));
+        HALFTONE_TRY(const auto means,
+                     featureMeans(model, modelPath, products, ranges, options.codes, settings.calibrate,
+                                  partOf(progress, calibrating, 1 - calibrating)));
         HALFTONE_TRY(const quantize::CorrectedBiases corrected,
                      quantize::correctBiases(model, products, means));
         HALFTONE_TRY(outcome.quantized, quantize::quantize(corrected.model, options, ranges));

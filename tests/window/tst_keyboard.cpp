@@ -14,6 +14,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QMenuBar>
 #include <QTabBar>
 #include <QTableView>
 #include <QTextBrowser>
@@ -138,6 +139,8 @@ private Q_SLOTS:
     void muchUnsavedWorkDoesNotMakeTheWindowHigher();
     void escapeOnlyDismisses();
     void undoWorksFromANumberField();
+    void noTwoEntriesOfAMenuHaveOneLetter();
+    void closingGivesUpWhatIsMeantForTheNextDocument();
 
 private:
     const app::FocusMark m_mark; ///< as main() has
@@ -458,6 +461,66 @@ void TestKeyboard::undoWorksFromANumberField()
     QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(settleAfterEdit(window));
     QVERIFY(thresholds() != before);
+}
+
+void TestKeyboard::noTwoEntriesOfAMenuHaveOneLetter()
+{
+    MainWindow window;
+    window.show();
+    openQuickly(window);
+    QList<QWidget *> menus{window.menuBar()};
+    for (QMenu *menu : window.menuBar()->findChildren<QMenu *>())
+        menus << menu;
+    for (const QWidget *menu : menus) {
+        QHash<QKeySequence, QString> taken;
+        for (const QAction *action : menu->actions()) {
+            const QKeySequence letter = QKeySequence::mnemonic(action->text());
+            if (letter.isEmpty() || !action->isVisible())
+                continue;
+            QVERIFY2(!taken.contains(letter), qPrintable(taken[letter] + " and " + action->text()));
+            taken.insert(letter, action->text());
+        }
+    }
+    // What Alt and a letter reach beside the menus.
+    QHash<QKeySequence, QString> taken;
+    for (const QAction *action : window.menuBar()->actions())
+        taken.insert(QKeySequence::mnemonic(action->text()), action->text());
+    for (const QLabel *label : window.findChildren<QLabel *>()) {
+        const QKeySequence letter = label->buddy() ? QKeySequence::mnemonic(label->text()) : QKeySequence();
+        if (letter.isEmpty() || !label->isVisible())
+            continue;
+        QVERIFY2(!taken.contains(letter), qPrintable(taken[letter] + " and " + label->text()));
+        taken.insert(letter, label->text());
+    }
+    for (const auto *button : window.findChildren<QAbstractButton *>()) {
+        const QKeySequence letter = QKeySequence::mnemonic(button->text());
+        if (letter.isEmpty() || !button->isVisible())
+            continue;
+        QVERIFY2(!taken.contains(letter), qPrintable(taken[letter] + " and " + button->text()));
+        taken.insert(letter, button->text());
+    }
+}
+
+void TestKeyboard::closingGivesUpWhatIsMeantForTheNextDocument()
+{
+    MainWindow window;
+    window.show();
+    openQuickly(window);
+    const policy::Policy before = window.controller().document()->policy();
+    const QString list = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/all-float16.policy.json");
+    walks::ExampleOptions data;
+    data.inputs = test::kSampleData.toStdString();
+    window.open(test::kSampleModel);
+    QVERIFY(window.files().isOpening());
+    window.applyPolicyWhenOpen(list);
+    window.attachWhenOpen(data);
+    actionOf(window, QKeySequence::Close)->trigger();
+    QVERIFY(!window.controller().isOpen() && !window.files().isOpening());
+    window.open(test::kSampleModel);
+    QTRY_VERIFY(window.controller().isOpen());
+    QVERIFY(settle(window));
+    QVERIFY(window.controller().document()->policy().targetOps == std::nullopt);
+    QVERIFY(!window.jobs().data());
 }
 
 HALFTONE_WINDOW_TEST(TestKeyboard)

@@ -166,9 +166,9 @@ bool DocumentController::setInputShapes(const std::vector<std::pair<std::string,
     return true;
 }
 
-session::EditEffect DocumentController::effectOf(const policy::Edit &edit) const
+bool DocumentController::convertsAtOnce() const
 {
-    return m_snapshot ? session::Document::effectOf(*m_snapshot, edit) : session::EditEffect();
+    return isQuick(m_document->request());
 }
 
 void DocumentController::setFigures(session::Figures figures)

@@ -50,8 +50,8 @@ public:
     void redo();
     /// The shapes of inputs, as data bring them. false, after editRefused(), for shapes that contradict the model.
     bool setInputShapes(const std::vector<std::pair<std::string, tensor::Shape>> &shapes);
-    /// What an edit would do. Quick on models of some thousand operators.
-    session::EditEffect effectOf(const policy::Edit &edit) const;
+    /// Is an edit converted on this thread, within some milliseconds? Needs: an open document.
+    bool convertsAtOnce() const;
 
     void setFigures(session::Figures figures);
 

@@ -263,6 +263,11 @@ ItemIndex Canvas::itemAt(const QPointF &view) const
     return m_input.scene ? m_input.scene->itemAt(m_camera.toScene(view)) : kNoItem;
 }
 
+ItemIndex Canvas::portsAt(const QPointF &view) const
+{
+    return m_input.scene ? m_input.scene->portsAt(m_camera.toScene(view)) : kNoItem;
+}
+
 void Canvas::mousePressEvent(QMouseEvent *event)
 {
     m_pressed = m_last = event->position();
@@ -285,6 +290,7 @@ void Canvas::mouseMoveEvent(QMouseEvent *event)
     const QPointF here = event->position();
     if (m_gesture == Gesture::None) {
         Q_EMIT itemHovered(itemAt(here));
+        portsAt(here) == kNoItem ? unsetCursor() : setCursor(Qt::PointingHandCursor);
         return;
     }
     const bool isDrag = (here - m_pressed).manhattanLength() >= QApplication::startDragDistance();
@@ -321,7 +327,9 @@ void Canvas::mouseReleaseEvent(QMouseEvent *event)
             || (m_input.scene->items()[m_pressedItem].isFrame
                 && m_camera.toScene(m_pressed).y()
                     > m_input.scene->items()[m_pressedItem].rect.top() + kTitle);
-        if (!isGround)
+        if (const ItemIndex reader = portsAt(m_pressed); reader != kNoItem)
+            Q_EMIT portsClicked(reader, event->globalPosition().toPoint());
+        else if (!isGround)
             Q_EMIT itemClicked(m_pressedItem, event->modifiers());
         else
             Q_EMIT groundClicked();

@@ -53,6 +53,8 @@ public:
 Q_SIGNALS:
     void cameraMoved(const halftone::widgets::Camera &camera); ///< by a person
     void itemClicked(halftone::widgets::ItemIndex item, Qt::KeyboardModifiers modifiers);
+    void portsClicked(halftone::widgets::ItemIndex item,
+                      const QPoint &globalPos); ///< the names above its box
     void itemDoubleClicked(halftone::widgets::ItemIndex item);
     void itemHovered(halftone::widgets::ItemIndex item); ///< kNoItem: none any more
     void groundClicked();
@@ -86,6 +88,7 @@ private:
 
     ScenePainter &scenePainter();
     ItemIndex itemAt(const QPointF &view) const;
+    ItemIndex portsAt(const QPointF &view) const;
     void moveCamera(Camera camera);
     void noteZoom();
     void redraw(); ///< the scene, with the next picture

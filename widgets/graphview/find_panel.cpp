@@ -13,10 +13,15 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QPainter>
+#include <QScopedValueRollback>
 #include <QStandardItemModel>
 #include <QStyledItemDelegate>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace halftone::widgets {
 namespace {
@@ -59,6 +64,28 @@ private:
     ShortNames m_names;
 };
 
+/// Rows can be dragged away: what they name is told by the panel.
+class FoundList : public QListView
+{
+public:
+    FoundList(std::function<void()> drag, QWidget *parent)
+        : QListView(parent)
+        , m_drag(std::move(drag))
+    {
+        setSelectionMode(QAbstractItemView::ExtendedSelection);
+        setDragDropMode(QAbstractItemView::DragOnly);
+        setUniformItemSizes(true);
+        setEditTriggers(QAbstractItemView::NoEditTriggers);
+        setContextMenuPolicy(Qt::CustomContextMenu);
+    }
+
+protected:
+    void startDrag(Qt::DropActions) override { m_drag(); }
+
+private:
+    std::function<void()> m_drag;
+};
+
 constexpr std::size_t kMostRows = 20'000;
 constexpr qsizetype kMostCompared = 500; ///< names, for what they share
 constexpr int kLeastLines = 5; ///< of the field and the list
@@ -70,8 +97,29 @@ FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
     , m_controller(controller)
     , m_text(new QLineEdit(this))
     , m_count(new QLabel(this))
-    , m_list(new QListView(this))
+    , m_all(new QToolButton(this))
+    , m_list(new FoundList([this] { Q_EMIT dragWanted(); }, this))
     , m_model(new QStandardItemModel(this))
+{
+    build();
+    showOutcome();
+    connect(m_text, &QLineEdit::textChanged, this, &FindPanel::search);
+    connect(m_all, &QToolButton::clicked, this, &FindPanel::chooseAll);
+    connect(m_list->selectionModel(), &QItemSelectionModel::selectionChanged, this, &FindPanel::choose);
+    connect(m_list, &QListView::clicked, this, &FindPanel::choose); // also of what is selected here already
+    connect(m_list, &QListView::activated, this, [this](const QModelIndex &index) {
+        m_at = index.row();
+        Q_EMIT nodeActivated(m_found[static_cast<std::size_t>(m_at)]);
+    });
+    connect(m_list, &QWidget::customContextMenuRequested, this, [this](const QPoint &place) {
+        if (m_list->selectionModel()->hasSelection()) {
+            choose();
+            Q_EMIT menuWanted(m_list->viewport()->mapToGlobal(place));
+        }
+    });
+}
+
+void FindPanel::build()
 {
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(8, 8, 8, 8);
@@ -93,28 +141,22 @@ FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
     column->addLayout(top);
     m_count->setWordWrap(true);
     m_count->setEnabled(true);
-    column->addWidget(m_count);
+    m_all->setText(tr("Select All"));
+    m_all->setAutoRaise(true);
+    m_all->setToolTip(tr("Select all nodes found (Ctrl+A in the list), to move them together"));
+    auto *outcome = new QHBoxLayout;
+    outcome->setSpacing(4);
+    outcome->addWidget(m_count, 1);
+    outcome->addWidget(m_all, 0, Qt::AlignTop);
+    column->addLayout(outcome);
     m_list->setModel(m_model);
-    m_list->setUniformItemSizes(true);
-    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_list->setItemDelegate(new FoundDelegate(m_list));
     m_list->installEventFilter(this);
     m_list->setAccessibleName(tr("Nodes found"));
     m_list->setMinimumHeight(2 * fontMetrics().lineSpacing()); // it scrolls: what is said above it goes first
     column->addWidget(m_list, 1);
     setMinimumWidth(fontMetrics().averageCharWidth() * 34);
-    showOutcome();
-
-    connect(m_text, &QLineEdit::textChanged, this, &FindPanel::search);
     connect(close, &QToolButton::clicked, this, &FindPanel::closed);
-    connect(m_list, &QListView::clicked, this, [this](const QModelIndex &index) {
-        m_at = index.row();
-        Q_EMIT nodeChosen(m_found[static_cast<std::size_t>(m_at)]);
-    });
-    connect(m_list, &QListView::activated, this, [this](const QModelIndex &index) {
-        m_at = index.row();
-        Q_EMIT nodeActivated(m_found[static_cast<std::size_t>(m_at)]);
-    });
 }
 
 void FindPanel::open()
@@ -132,7 +174,8 @@ void FindPanel::resizeEvent(QResizeEvent *event)
     const int line = fontMetrics().lineSpacing();
     const int inner
         = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
-    m_count->setVisible(height() >= m_count->heightForWidth(inner) + kLeastLines * line);
+    const int beside = m_all->isHidden() ? 0 : m_all->sizeHint().width() + 4;
+    m_count->setVisible(height() >= m_count->heightForWidth(inner - beside) + kLeastLines * line);
 }
 
 void FindPanel::refresh()
@@ -144,18 +187,14 @@ void FindPanel::refresh()
 void FindPanel::forget()
 {
     m_found.clear();
-    m_at = -1;
-    m_model->clear();
+    fillRows();
     refresh();
 }
 
+/// The same nodes as before, such as after an edit, leave the rows as they are, with what is selected of them.
 void FindPanel::search()
 {
-    m_found.clear();
-    m_at = -1;
-    QStringList names;
-    QList<QStandardItem *> rows;
-    m_model->clear();
+    std::vector<graph::NodeId> before = std::exchange(m_found, {});
     const auto &snapshot = m_controller->snapshot();
     const auto query = session::Query::parse(m_text->text().toStdString(), session::nodeFields());
     m_said = query.ok() ? QString() : queryFault(query.error());
@@ -164,6 +203,21 @@ void FindPanel::search()
         m_found = std::move(found.nodes);
         m_said = joinedNotes(found.notes);
     }
+    if (m_found != before)
+        fillRows();
+    showOutcome();
+    Q_EMIT foundChanged();
+}
+
+void FindPanel::fillRows()
+{
+    const QScopedValueRollback filling(m_isFilling, true);
+    m_at = -1;
+    m_chosen = 0;
+    QStringList names;
+    QList<QStandardItem *> rows;
+    m_model->clear();
+    const auto &snapshot = m_controller->snapshot();
     for (std::size_t k = 0; k < std::min(m_found.size(), kMostRows); ++k) {
         const graph::NodeDef &node = snapshot->graph().node(m_found[k]);
         names << plain(node.name);
@@ -174,8 +228,32 @@ void FindPanel::search()
     }
     m_model->invisibleRootItem()->appendRows(rows);
     static_cast<FoundDelegate *>(m_list->itemDelegate())->setNames(ShortNames(names.mid(0, kMostCompared)));
+}
+
+/// What a person has selected in the list. All rows stand for all that is found, also for what is in no row.
+void FindPanel::choose()
+{
+    const QModelIndexList rows = m_list->selectionModel()->selectedRows();
+    if (m_isFilling || rows.isEmpty())
+        return;
+    m_at = rows.contains(m_list->currentIndex()) ? m_list->currentIndex().row() : rows.back().row();
+    std::vector<graph::NodeId> nodes;
+    if (rows.size() == m_model->rowCount()) {
+        nodes = m_found;
+    } else {
+        for (const QModelIndex &row : rows)
+            nodes.push_back(m_found[static_cast<std::size_t>(row.row())]);
+    }
+    m_chosen = nodes.size();
     showOutcome();
-    Q_EMIT foundChanged();
+    Q_EMIT nodesChosen(nodes, m_found[static_cast<std::size_t>(m_at)]);
+}
+
+void FindPanel::chooseAll()
+{
+    m_list->setFocus(Qt::OtherFocusReason); // its keys move what is selected
+    m_list->selectAll();
+    choose(); // also where all were selected already
 }
 
 void FindPanel::showOutcome()
@@ -188,12 +266,15 @@ void FindPanel::showOutcome()
     else if (text.isEmpty())
         text = countText();
     m_count->setText(text);
+    m_all->setVisible(m_found.size() > 1);
 }
 
 QString FindPanel::countText() const
 {
     if (m_found.empty())
         return tr("No node found.");
+    if (m_chosen > 1)
+        return tr("%1 of %2 selected").arg(m_chosen).arg(m_found.size());
     return m_at < 0 ? tr("%1 found").arg(m_found.size()) : tr("%1 of %2").arg(m_at + 1).arg(m_found.size());
 }
 
@@ -203,6 +284,8 @@ std::optional<graph::NodeId> FindPanel::next(bool backward)
         return std::nullopt;
     const int count = static_cast<int>(m_found.size());
     m_at = m_at < 0 ? (backward ? count - 1 : 0) : (m_at + (backward ? count - 1 : 1)) % count;
+    const QScopedValueRollback filling(m_isFilling, true);
+    m_chosen = 1;
     m_list->setCurrentIndex(m_model->index(m_at, 0));
     showOutcome();
     return m_found[static_cast<std::size_t>(m_at)];
@@ -210,15 +293,22 @@ std::optional<graph::NodeId> FindPanel::next(bool backward)
 
 bool FindPanel::eventFilter(QObject *watched, QEvent *event)
 {
-    // While the panel has the focus Esc closes it, whatever else the window would stop.
-    if (event->type() == QEvent::ShortcutOverride
-        && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
+    // While the panel has the focus Esc closes it. Shift+Esc stops computing here as everywhere.
+    const auto isPlainEscape = [](const QKeyEvent &key) {
+        return key.key() == Qt::Key_Escape && key.modifiers() == Qt::NoModifier;
+    };
+    if (event->type() == QEvent::ShortcutOverride && isPlainEscape(*static_cast<QKeyEvent *>(event))) {
         event->accept();
         return true;
     }
     if (watched == m_list && event->type() == QEvent::KeyPress
         && static_cast<QKeyEvent *>(event)->matches(QKeySequence::Copy)) {
-        QGuiApplication::clipboard()->setText(m_list->currentIndex().data().toString());
+        QStringList names;
+        QModelIndexList rows = m_list->selectionModel()->selectedRows();
+        std::ranges::sort(rows, {}, &QModelIndex::row);
+        for (const QModelIndex &row : rows)
+            names << row.data().toString();
+        QGuiApplication::clipboard()->setText(names.join(QLatin1Char('\n')));
         return true;
     }
     if (watched == m_text && event->type() == QEvent::KeyPress) {
@@ -239,7 +329,7 @@ bool FindPanel::eventFilter(QObject *watched, QEvent *event)
 
 void FindPanel::keyPressEvent(QKeyEvent *event)
 {
-    if (event->key() == Qt::Key_Escape) {
+    if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier) {
         Q_EMIT closed();
     } else if (event->key() == Qt::Key_F3) {
         if (const auto node = next((event->modifiers() & Qt::ShiftModifier) != 0))

@@ -11,10 +11,11 @@ class QLabel;
 class QLineEdit;
 class QListView;
 class QStandardItemModel;
+class QToolButton;
 
 namespace halftone::widgets {
 
-/// Finds nodes by what is typed, while it is typed.
+/// Finds nodes by what is typed, while it is typed. Several or all of them can be selected, dragged and moved together.
 class FindPanel : public QWidget
 {
     Q_OBJECT
@@ -31,7 +32,10 @@ public:
 
 Q_SIGNALS:
     void foundChanged();
-    void nodeChosen(halftone::graph::NodeId node); ///< by one click or a key: select it
+    /// By a click or a key: select them. current: among them
+    void nodesChosen(const std::vector<halftone::graph::NodeId> &nodes, halftone::graph::NodeId current);
+    void dragWanted(); ///< of the nodes chosen last
+    void menuWanted(const QPoint &globalPos); ///< for the nodes chosen last
     void nodeActivated(halftone::graph::NodeId node); ///< by two, or Return: show it
     void closed();
 
@@ -41,18 +45,25 @@ protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
+    void build();
     void search();
+    void fillRows();
+    void choose();
+    void chooseAll();
     void showOutcome();
     QString countText() const;
 
     DocumentController *m_controller;
     QLineEdit *m_text;
     QLabel *m_count;
+    QToolButton *m_all; ///< selects all that is found
     QListView *m_list;
     QStandardItemModel *m_model;
     std::vector<graph::NodeId> m_found;
     QString m_said; ///< what is wrong with the query, or what it asks for and no node has
     int m_at = -1; ///< in m_found
+    std::size_t m_chosen = 0; ///< rows that are selected
+    bool m_isFilling = false; ///< what is selected in the list was not chosen by a person
 };
 
 } // namespace halftone::widgets

@@ -12,6 +12,7 @@
 
 #include <QFontMetricsF>
 #include <QHBoxLayout>
+#include <QResizeEvent>
 #include <QSplitter>
 #include <QStyle>
 #include <QVBoxLayout>
@@ -114,9 +115,15 @@ void GraphView::connectFind()
 {
     connect(m_find, &FindPanel::foundChanged, this, &GraphView::emphasise);
     connect(m_find, &FindPanel::closed, this, &GraphView::hideFind);
-    connect(m_find, &FindPanel::nodeChosen, this, [this](graph::NodeId node) {
-        m_controller->selection().set(node);
-        reveal(m_scene ? m_scene->itemOf(node) : kNoItem, *m_right);
+    connect(m_find, &FindPanel::nodesChosen, this,
+            [this](const std::vector<graph::NodeId> &nodes, graph::NodeId current) {
+                m_controller->selection().set(nodes, current);
+                reveal(m_scene ? m_scene->itemOf(current) : kNoItem, *m_right);
+            });
+    connect(m_find, &FindPanel::menuWanted, this, &GraphView::nodesMenuRequested);
+    connect(m_find, &FindPanel::dragWanted, this, [this] {
+        if (m_scene)
+            dragNodes(m_find, m_scene->graph(), m_selector.operators(m_scene->graph()));
     });
     connect(m_find, &FindPanel::nodeActivated, this, [this](graph::NodeId node) {
         m_controller->selection().set(node);
@@ -134,6 +141,7 @@ void GraphView::connectCanvas(Canvas *canvas)
                 else
                     m_selector.click(*m_scene, item, modifiers);
             });
+    connect(canvas, &Canvas::portsClicked, this, &GraphView::showSource);
     connect(canvas, &Canvas::itemDoubleClicked, this, &GraphView::openOrClose);
     connect(canvas, &Canvas::itemHovered, this, &GraphView::hoverItem);
     connect(canvas, &Canvas::groundClicked, this, [this] { m_controller->selection().clear(); });

@@ -152,6 +152,7 @@ private:
     void bringIntoSight();
     void showCounterpartOf(ItemIndex item, const Canvas *clicked);
     void openOrClose(ItemIndex item);
+    void showSource(ItemIndex reader, const QPoint &globalPos);
     void goUp();
     void dragItem(ItemIndex item);
     void handleKey(int key, Qt::KeyboardModifiers modifiers);

@@ -6,6 +6,7 @@
 #include "widgets/graphview/view_bar.h"
 
 #include <QLayout>
+#include <QMenu>
 #include <QSplitter>
 
 /// What a person asks of the graph.
@@ -353,6 +354,25 @@ void GraphView::showCounterpartOf(ItemIndex item, const Canvas *clicked)
 void GraphView::showCounterpart()
 {
     showCounterpartOf(currentItem(), m_left->hasFocus() ? m_left : m_right);
+}
+
+/// Where what an item reads at a port comes from; of several a menu asks which. Back leads to the reader again.
+void GraphView::showSource(ItemIndex reader, const QPoint &globalPos)
+{
+    const auto go = [this](graph::NodeId source) {
+        m_controller->selection().set(source);
+        showNode(source);
+    };
+    const std::span<const graph::NodeId> sources = m_scene->portSources(reader);
+    if (sources.size() == 1)
+        return go(sources.front());
+    auto *const menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setObjectName(QStringLiteral("ports"));
+    for (const graph::NodeId source : sources)
+        menu->addAction(plain(m_scene->tree().asides.ports.at(source)).replace(u'&', QLatin1String("&&")),
+                        this, [go, source] { go(source); });
+    menu->popup(globalPos);
 }
 
 void GraphView::showFind()

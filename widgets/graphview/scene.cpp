@@ -26,6 +26,8 @@ std::uint64_t keyOf(NodeId reader, std::uint32_t input)
     return (std::uint64_t{reader} << 32) | input;
 }
 
+constexpr double kPortHeight = 20; ///< of names of ports above a box, with the line into it
+
 const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's first and last operator
 const QString kNumbered = QStringLiteral("block "); ///< begins the name of a repeated block
 const QString kBeforeKind = QStringLiteral(" \u00b7 "); ///< "layers.17 · Attention"
@@ -73,10 +75,13 @@ QRectF toQt(const layout::Rect &rect)
 
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics)
 {
-    if (const qsizetype kind = name.indexOf(kBeforeKind); kind > 0 && metrics.horizontalAdvance(name) > room)
-        return metrics.horizontalAdvance(name.left(kind) + kEllipsis) <= room
-            ? metrics.elidedText(name, Qt::ElideRight, room)
-            : cutInMiddle(name.left(kind), room, metrics);
+    if (const qsizetype kind = name.indexOf(kBeforeKind);
+        kind > 0 && metrics.horizontalAdvance(name) > room) {
+        const QString which = name.left(kind);
+        if (metrics.horizontalAdvance(which + kEllipsis) <= room) // the dots are of the kind alone
+            return metrics.elidedText(name, Qt::ElideRight, room);
+        return metrics.horizontalAdvance(which) <= room ? which : cutInMiddle(which, room, metrics);
+    }
     const qsizetype names = namesBegin(name);
     const bool isWhole = names == 0 || metrics.horizontalAdvance(name) <= room;
     return numberWithin(isWhole ? name : name.left(names - kBehindNumber.size()), room, metrics);
@@ -235,6 +240,7 @@ void Scene::addPorts(const layout::Picture &picture)
 {
     std::vector<std::vector<ItemIndex>> into(m_items.size());
     std::vector<std::vector<ItemIndex>> outOf(m_items.size());
+    std::vector<std::vector<NodeId>> sources(m_items.size());
     const auto add = [](QString &names, const QString &name) {
         if (!names.split(QStringLiteral(", ")).contains(name))
             names += (names.isEmpty() ? QString() : QStringLiteral(", ")) + name;
@@ -245,9 +251,26 @@ void Scene::addPorts(const layout::Picture &picture)
         add(m_items[port.from].gives, name);
         into[port.to].push_back(port.from);
         outOf[port.from].push_back(port.to);
+        if (std::ranges::find(sources[port.to], port.source) == sources[port.to].end())
+            sources[port.to].push_back(port.source);
     }
     m_portsInto = Lists::of(into);
     m_portsOutOf = Lists::of(outOf);
+    m_portSources = Lists::of(sources);
+}
+
+ItemIndex Scene::portsAt(const QPointF &place) const
+{
+    std::vector<ItemIndex> near;
+    itemsIn({place - QPointF(1, 1), place + QPointF(1, kPortHeight)}, near);
+    for (const ItemIndex index : near) {
+        const SceneItem &item = m_items[index];
+        const QRectF names(item.rect.left(), item.rect.top() - kPortHeight, item.rect.width() / 2,
+                           kPortHeight);
+        if (!item.isFrame && !item.reads.isEmpty() && names.contains(place))
+            return index;
+    }
+    return kNoItem;
 }
 
 Scene::Lists Scene::Lists::of(const std::vector<std::vector<std::uint32_t>> &lists)

@@ -81,6 +81,11 @@ public:
     std::span<const ItemIndex> portsInto(ItemIndex item) const { return m_portsInto.at(item); }
     std::span<const ItemIndex> portsOutOf(ItemIndex item) const { return m_portsOutOf.at(item); }
 
+    /// The nodes whose values it reads at ports, each once.
+    std::span<const graph::NodeId> portSources(ItemIndex item) const { return m_portSources.at(item); }
+    /// The item whose ports are named at a place, above its box.
+    ItemIndex portsAt(const QPointF &place) const;
+
     /// What may be seen in a part of the scene, in drawing order.
     void itemsIn(const QRectF &area, std::vector<ItemIndex> &found) const;
     void edgesIn(const QRectF &area, std::vector<std::uint32_t> &found) const;
@@ -125,6 +130,7 @@ private:
     Lists m_outOf;
     Lists m_portsInto;
     Lists m_portsOutOf;
+    Lists m_portSources;
     std::size_t m_bandCount = 1;
     Lists m_itemBands; ///< horizontal bands of the scene: graphs are tall
     Lists m_edgeBands;

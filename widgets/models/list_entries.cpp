@@ -6,6 +6,8 @@
 #include "widgets/common/formatters.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -76,8 +78,11 @@ public:
         addOperators();
         addOverrides();
         addExclusions();
-        for (auto &list : m_entries)
-            std::ranges::sort(list, isBefore);
+        for (const ListId list : kAllLists) {
+            if (m_filter.text.isEmpty())
+                groupNodes(list);
+            std::ranges::sort(m_entries[static_cast<std::size_t>(list)], isBefore);
+        }
         return std::move(m_entries);
     }
 
@@ -95,7 +100,13 @@ private:
     using NodesOfNames = std::unordered_map<std::string, std::vector<graph::NodeId>>;
     NodesOfNames excludedNodes() const;
     QString whyIdle(const std::string &name, const std::vector<graph::NodeId> &nodes) const;
+    std::string operatorOf(const std::vector<graph::NodeId> &nodes) const
+    {
+        return nodes.empty() || m_graph.isVariable(nodes.front()) ? std::string()
+                                                                  : m_graph.node(nodes.front()).op;
+    }
     void add(ListId list, ListEntry entry);
+    void groupNodes(ListId list);
     /// Where an override to a type is shown.
     ListId listOfType(tensor::DType type) const
     {
@@ -184,6 +195,39 @@ void EntryMaker::add(ListId list, ListEntry entry)
     if (!m_filter.text.isEmpty() && !entry.text().contains(m_filter.text, Qt::CaseInsensitive))
         return;
     m_entries[static_cast<std::size_t>(list)].push_back(std::move(entry));
+}
+
+/// One row for many nodes of one operator that are alike in what they do.
+void EntryMaker::groupNodes(ListId list)
+{
+    std::vector<ListEntry> &entries = m_entries[static_cast<std::size_t>(list)];
+    std::map<std::pair<std::string, QString>, std::vector<std::size_t>> alike;
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const ListEntry &entry = entries[k];
+        if (entry.kind == ListEntry::Kind::Node && !entry.op.empty()
+            && !m_filter.opened.contains({list, entry.op}))
+            alike[{entry.op, entry.idle}].push_back(k);
+    }
+    std::vector<char> isGone(entries.size(), 0);
+    std::vector<ListEntry> groups;
+    for (const auto &[what, rows] : alike) {
+        if (rows.size() <= kMostAlike)
+            continue;
+        ListEntry group = entries[rows.front()];
+        group.kind = ListEntry::Kind::Nodes;
+        group.name = what.first;
+        group.nodes = 0;
+        for (const std::size_t row : rows) {
+            group.members.push_back(entries[row].name);
+            group.nodes += entries[row].nodes;
+            isGone[row] = 1;
+        }
+        std::ranges::sort(group.members);
+        groups.push_back(std::move(group));
+    }
+    std::size_t row = 0;
+    std::erase_if(entries, [&](const ListEntry &) { return isGone[row++] != 0; });
+    std::ranges::move(groups, std::back_inserter(entries));
 }
 
 void EntryMaker::addOperators()
@@ -325,6 +369,7 @@ void EntryMaker::addOverrides()
         ListEntry entry;
         entry.kind = ListEntry::Kind::Node;
         entry.name = name;
+        entry.op = operatorOf(nodes);
         entry.isOwn = true;
         entry.origin = QStringLiteral("own");
         entry.idle = whyIdle(name, nodes);
@@ -384,6 +429,7 @@ void EntryMaker::addExclusions()
         ListEntry entry;
         entry.kind = isPattern(name) ? ListEntry::Kind::Pattern : ListEntry::Kind::Node;
         entry.name = name;
+        entry.op = isPattern(name) ? std::string() : operatorOf(nodes);
         entry.isOwn = true;
         entry.origin = QStringLiteral("own");
         entry.inModel = !nodes.empty();

@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halftone::widgets {
@@ -36,11 +38,14 @@ struct ListEntry
         Operator,
         Condition, ///< one rule of an operator
         Node, ///< a single node: overridden, or excluded by its name
+        Nodes, ///< more than kMostAlike of these with one operator, in one row
         Pattern ///< excludes nodes, written /…/
     };
 
     Kind kind = Kind::Operator;
     std::string name; ///< canonical operator, name of the node, or the pattern with its slashes
+    std::string op; ///< of a Node; empty where no operator has its name
+    std::vector<std::string> members; ///< names of Nodes, sorted
     policy::ConditionalRule rule; ///< of a Condition
     std::size_t ruleIndex = 0; ///< of a Condition, among its operator's rules
     bool isOwn = false; ///< it is not in the built-in list of that kind
@@ -53,11 +58,15 @@ struct ListEntry
     bool operator==(const ListEntry &) const = default;
 };
 
+inline constexpr std::size_t kMostAlike = 8; ///< nodes of one operator that have a row each in one list
+
 /// What a view of the lists asks for.
 struct ListFilter
 {
     bool everyOperator = false; ///< also built-in entries for operators that the model lacks
-    QString text; ///< part of an entry's text, whatever the case
+    QString text; ///< part of an entry's text, whatever the case; nodes that fit have a row each
+    std::set<std::pair<ListId, std::string>>
+        opened{}; ///< operators whose nodes have a row each, however many
 };
 
 using ListEntries = std::array<std::vector<ListEntry>, kAllLists.size()>; ///< by ListId

@@ -12,7 +12,8 @@ using policy::List;
 
 int rankOf(const ListEntry &entry)
 {
-    if (entry.kind == ListEntry::Kind::Node || entry.kind == ListEntry::Kind::Pattern)
+    using Kind = ListEntry::Kind;
+    if (entry.kind == Kind::Node || entry.kind == Kind::Nodes || entry.kind == Kind::Pattern)
         return 1;
     return entry.inModel ? 0 : 2;
 }
@@ -21,6 +22,8 @@ int rankOf(const ListEntry &entry)
 
 QString ListEntry::text() const
 {
+    if (kind == Kind::Nodes)
+        return plain(name) + QStringLiteral(" \u00b7 %1 nodes").arg(members.size());
     if (kind != Kind::Condition)
         return plain(name);
     QStringList values;
@@ -36,7 +39,10 @@ bool isBefore(const ListEntry &a, const ListEntry &b)
         return x < y;
     if (const int order = plain(a.name).compare(plain(b.name), Qt::CaseInsensitive); order != 0)
         return order < 0;
-    return std::tie(a.name, a.kind, a.ruleIndex) < std::tie(b.name, b.kind, b.ruleIndex);
+    if (const auto x = std::tie(a.name, a.kind, a.ruleIndex), y = std::tie(b.name, b.kind, b.ruleIndex);
+        x != y)
+        return x < y;
+    return a.kind == ListEntry::Kind::Nodes && a.idle < b.idle; // two groups of one operator differ in that
 }
 
 ListId listIdOf(List list)

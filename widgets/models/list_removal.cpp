@@ -4,6 +4,7 @@
 #include "widgets/models/list_edits.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -62,7 +63,10 @@ std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
     policy::OverrideNodes freed;
     policy::IncludeNames included;
     for (const auto &[list, entry] : entries) {
-        if (list == ListId::Excluded)
+        if (entry.kind == ListEntry::Kind::Nodes)
+            std::ranges::copy(entry.members,
+                              std::back_inserter(list == ListId::Excluded ? included.names : freed.nodes));
+        else if (list == ListId::Excluded)
             included.names.push_back(entry.name);
         else if (entry.kind == ListEntry::Kind::Node)
             freed.nodes.push_back(entry.name);

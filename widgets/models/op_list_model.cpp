@@ -6,6 +6,7 @@
 #include <QMimeData>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace halftone::widgets {
 namespace {
@@ -36,6 +37,18 @@ QString meaning(ListId list, tensor::DType target)
     return QStringLiteral("These operators compute in the type of their inputs.");
 }
 
+/// The first names of a row of many nodes, a line each.
+QString namesIn(const ListEntry &entry)
+{
+    constexpr std::size_t kMostNames = 6;
+    QString lines;
+    for (std::size_t k = 0; k < std::min(entry.members.size(), kMostNames); ++k)
+        lines += plain(entry.members[k]) + QLatin1Char('\n');
+    if (entry.members.size() > kMostNames)
+        lines += QStringLiteral("and %1 more\n").arg(entry.members.size() - kMostNames);
+    return lines;
+}
+
 } // namespace
 
 void OpListModel::setSnapshot(std::shared_ptr<const session::Snapshot> snapshot)
@@ -48,6 +61,7 @@ void OpListModel::setSnapshot(std::shared_ptr<const session::Snapshot> snapshot)
     }
     beginResetModel();
     m_snapshot = std::move(snapshot);
+    m_filter.opened.clear();
     m_entries = m_snapshot ? listEntries(*m_snapshot, m_filter) : ListEntries();
     endResetModel();
 }
@@ -55,6 +69,20 @@ void OpListModel::setSnapshot(std::shared_ptr<const session::Snapshot> snapshot)
 void OpListModel::setFilter(const ListFilter &filter)
 {
     m_filter = filter;
+    refresh();
+}
+
+bool OpListModel::isOpened(ListId list, const std::string &op) const
+{
+    return m_filter.opened.contains({list, op});
+}
+
+void OpListModel::setOpened(ListId list, const std::string &op, bool isOpened)
+{
+    if (isOpened)
+        m_filter.opened.insert({list, op});
+    else
+        m_filter.opened.erase({list, op});
     refresh();
 }
 
@@ -138,7 +166,10 @@ const ListEntry *OpListModel::entryAt(const QModelIndex &index) const
 QModelIndex OpListModel::indexOf(ListId list, const std::string &name) const
 {
     const std::vector<ListEntry> &all = entries(list);
-    const auto at = std::ranges::find(all, name, &ListEntry::name);
+    const auto at = std::ranges::find_if(all, [&name](const ListEntry &entry) {
+        return entry.kind == ListEntry::Kind::Nodes ? std::ranges::binary_search(entry.members, name)
+                                                    : entry.name == name;
+    });
     return at == all.end() ? QModelIndex()
                            : createIndex(static_cast<int>(at - all.begin()), 0, static_cast<quintptr>(list));
 }
@@ -146,15 +177,24 @@ QModelIndex OpListModel::indexOf(ListId list, const std::string &name) const
 ListPayload OpListModel::payloadAt(const QModelIndexList &indexes) const
 {
     ListPayload payload;
-    const auto addTo = [](std::vector<std::string> &names, const std::string &name) {
-        if (std::ranges::find(names, name) == names.end())
+    std::unordered_set<std::string> nodes;
+    std::unordered_set<std::string> ops;
+    const auto add = [](std::unordered_set<std::string> &known, std::vector<std::string> &names,
+                        const std::string &name) {
+        if (known.insert(name).second)
             names.push_back(name);
     };
     for (const QModelIndex &index : indexes) {
         const ListEntry *const entry = entryAt(index);
         if (!entry || entry->kind == ListEntry::Kind::Pattern)
             continue;
-        addTo(entry->kind == ListEntry::Kind::Node ? payload.nodes : payload.ops, entry->name);
+        if (entry->kind == ListEntry::Kind::Nodes)
+            for (const std::string &name : entry->members)
+                add(nodes, payload.nodes, name);
+        else if (entry->kind == ListEntry::Kind::Node)
+            add(nodes, payload.nodes, entry->name);
+        else
+            add(ops, payload.ops, entry->name);
     }
     return payload;
 }
@@ -249,7 +289,7 @@ QVariant OpListModel::entryData(ListId list, const ListEntry &entry, int column,
         return entry.nodes > 0 ? QVariant(static_cast<qulonglong>(entry.nodes)) : QVariant();
     case Qt::ToolTipRole:
     case Qt::AccessibleDescriptionRole:
-        return entry.text() + QStringLiteral("\n") + entry.origin
+        return entry.text() + QStringLiteral("\n") + namesIn(entry) + entry.origin
             + (entry.idle.isEmpty() ? QStringLiteral("\n%1 %2")
                                           .arg(entry.nodes)
                                           .arg(QLatin1String(entry.nodes == 1 ? "node" : "nodes"))

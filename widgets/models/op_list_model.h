@@ -40,6 +40,9 @@ public:
     void setSnapshot(std::shared_ptr<const session::Snapshot> snapshot); ///< null: empty lists
     void setFilter(const ListFilter &filter);
     const ListFilter &filter() const { return m_filter; }
+    /// Whether each node of an operator has a row of its own in a list, however many there are; else they share one.
+    bool isOpened(ListId list, const std::string &op) const;
+    void setOpened(ListId list, const std::string &op, bool isOpened);
 
     /// The lists that can take what is being dragged; nothing when the drag is over.
     void markTargets(std::optional<std::array<bool, kAllLists.size()>> targets);
@@ -47,7 +50,8 @@ public:
     QModelIndex listIndex(ListId list) const;
     std::optional<ListId> listAt(const QModelIndex &index) const; ///< of an entry: the list it stands in
     const ListEntry *entryAt(const QModelIndex &index) const; ///< null for lists; valid until the next change
-    QModelIndex indexOf(ListId list, const std::string &name) const; ///< of the first entry of that name
+    QModelIndex indexOf(ListId list,
+                        const std::string &name) const; ///< of the first entry of that name, or that holds it
     ListPayload payloadAt(const QModelIndexList &indexes) const; ///< what dragging these moves
 
     QModelIndex index(int row, int column, const QModelIndex &parent = {}) const override;

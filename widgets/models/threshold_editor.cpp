@@ -105,7 +105,7 @@ void ThresholdEditor::takePolicy()
     if (!m_calibration || !policy())
         return;
     m_choosing.start(
-        [calibration = m_calibration, policy = *policy(), before = m_chosen](std::stop_token stop) {
+        [calibration = m_calibration, policy = *policy(), before = m_chosen](const std::stop_token &stop) {
             return calibration::chosenThresholds(calibration->tensors, policy,
                                                  before
                                                      ? std::span<const calibration::ChosenThreshold>(*before)
@@ -159,7 +159,7 @@ void ThresholdEditor::show(std::optional<std::size_t> index)
     if (tensor() && tensor()->statistics.absMax > 0) {
         m_studying.start(
             [tensor = std::shared_ptr<const calibration::CalibratedTensor>(m_calibration, tensor())](
-                std::stop_token stop) { return calibration::ThresholdStudy::of(tensor, stop); },
+                const std::stop_token &stop) { return calibration::ThresholdStudy::of(tensor, stop); },
             [this](std::shared_ptr<const calibration::ThresholdStudy> study) {
                 m_study = std::move(study);
                 m_figures.reset();

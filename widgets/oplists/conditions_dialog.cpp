@@ -7,6 +7,7 @@
 
 #include <QDialogButtonBox>
 #include <QLabel>
+#include <QPointer>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -15,7 +16,7 @@
 namespace halftone::widgets {
 
 ConditionsDialog::ConditionsDialog(const dialect::Dialect &dialect, const std::string &op, const Rules &rules,
-                                   std::function<QString(const Rules &)> preview, QWidget *parent)
+                                   Preview preview, QWidget *parent)
     : QDialog(parent)
     , m_op(op)
     , m_dialect(dialect)
@@ -115,9 +116,12 @@ void ConditionsDialog::check()
                            : isNothing  ? tr("Select an attribute and enter the values for which "
                                               "%1 stays in fp32.")
                                              .arg(plain(m_op))
-                           : !doubtful.isEmpty() ? doubtful
-                           : m_preview           ? m_preview(now)
-                                                 : QString());
+                                       : doubtful);
+    if (wrong.isEmpty() && !isNothing && doubtful.isEmpty() && m_preview)
+        m_preview(now, [dialog = QPointer(this), now](const QString &text) {
+            if (dialog && dialog->rules() == now)
+                dialog->m_message->setText(text);
+        });
 }
 
 } // namespace halftone::widgets

@@ -30,9 +30,12 @@ class ConditionsDialog : public QDialog
 public:
     using Rules = std::vector<policy::ConditionalRule>;
 
-    /// preview  what these rules would do, as a line for the person
+    using Show = std::function<void(const QString &)>;
+    /// Shows what these rules would do, as a line for the person, as soon as that is known.
+    using Preview = std::function<void(const Rules &, const Show &)>;
+
     ConditionsDialog(const dialect::Dialect &dialect, const std::string &op, const Rules &rules,
-                     std::function<QString(const Rules &)> preview, QWidget *parent = nullptr);
+                     Preview preview, QWidget *parent = nullptr);
 
     Rules rules() const; ///< those that name a value
 
@@ -45,7 +48,7 @@ private:
     std::string m_op;
     const dialect::Dialect &m_dialect;
     const dialect::OpInfo *m_info;
-    std::function<QString(const Rules &)> m_preview;
+    Preview m_preview;
     std::vector<ConditionRow *> m_rows;
     bool m_hadNone; ///< when it was opened
     QVBoxLayout *m_rowsLayout;

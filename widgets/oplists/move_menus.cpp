@@ -4,6 +4,7 @@
 
 #include <QKeySequence>
 #include <QMenu>
+#include <QPointer>
 
 namespace halftone::widgets {
 
@@ -86,28 +87,43 @@ QMenu *makeUnitMenu(const session::Snapshot &snapshot, const ListPayload &payloa
 }
 
 QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent,
-                      const std::function<void(const policy::Edit &)> &apply,
-                      const std::function<QString(const MoveChoice &)> &consequence,
+                      const std::function<void(const policy::Edit &)> &apply, EditEffects &effects,
                       const std::function<void(const QString &)> &tell)
 {
     auto *const menu = new QMenu(parent);
     menu->setObjectName(QStringLiteral("moveChoice"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
     QString taken = QStringLiteral("c"); // by Cancel
+    std::vector<policy::Edit> edits;
+    std::vector<QAction *> actions; // of these
+    QStringList subjects;
     for (const MoveChoice &choice : move.choices) {
         if (!choice.edit) {
             menu->addAction(withKey(choice.label + QStringLiteral(" (%1)").arg(choice.why), taken))
                 ->setEnabled(false);
             continue;
         }
-        const QString effect = consequence(choice);
-        QAction *const action = menu->addAction(withKey(choice.label, taken) + QLatin1Char('\t')
-                                                + effect.section(QStringLiteral(": "), 1));
+        QAction *const action = menu->addAction(withKey(choice.label, taken));
         QObject::connect(action, &QAction::triggered, parent, [apply, edit = *choice.edit] { apply(edit); });
-        QObject::connect(action, &QAction::hovered, parent, [tell, effect] { tell(effect); });
+        QObject::connect(action, &QAction::hovered, parent,
+                         [tell, action] { tell(action->data().toString()); });
+        edits.push_back(*choice.edit);
+        actions.push_back(action);
+        subjects << choice.subject;
     }
     menu->addSeparator();
     menu->addAction(QMenu::tr("&Cancel"));
+    effects.ask(std::move(edits),
+                [menu = QPointer(menu), actions, subjects](const std::vector<session::EditEffect> &known) {
+                    if (!menu)
+                        return;
+                    for (std::size_t k = 0; k < known.size(); ++k) {
+                        const QString effect = consequence(subjects[static_cast<qsizetype>(k)], known[k]);
+                        actions[k]->setData(effect);
+                        actions[k]->setText(actions[k]->text() + QLatin1Char('\t')
+                                            + effect.section(QStringLiteral(": "), 1));
+                    }
+                });
     return menu;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/snapshot.h"
+#include "widgets/common/edit_effects.h"
 #include "widgets/models/list_moves.h"
 
 #include <functional>
@@ -27,11 +28,10 @@ QMenu *makeUnitMenu(const session::Snapshot &snapshot, const ListPayload &payloa
                     const std::function<void(const policy::Edit &)> &apply,
                     const std::function<void(const MoveChoice &)> &preview);
 
-/// Asks which of its choices a move means, each with a key of its own and with what it would do.
-/// consequence  of a choice; tell  is called with that of the one under the cursor
+/// Asks which of its choices a move means, each with a key of its own and, as soon as that is known, with what it would do.
+/// effects  answers what the choices would do; tell  is called with that of the one under the cursor
 QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent,
-                      const std::function<void(const policy::Edit &)> &apply,
-                      const std::function<QString(const MoveChoice &)> &consequence,
+                      const std::function<void(const policy::Edit &)> &apply, EditEffects &effects,
                       const std::function<void(const QString &)> &tell);
 
 /// "Move to", with the lists that cannot take the payload greyed and saying why.

@@ -7,6 +7,7 @@
 #include <QDrag>
 #include <QDragEnterEvent>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QMimeData>
 #include <QPainter>
 #include <QStyledItemDelegate>
@@ -100,6 +101,50 @@ QModelIndexList OpListView::selectedEntries() const
             entries << index;
     }
     return entries;
+}
+
+bool OpListView::isOfOpenGroup(const QModelIndex &entry) const
+{
+    const ListEntry *const shown = m_model->entryAt(entry);
+    return shown && shown->kind == ListEntry::Kind::Node
+        && m_model->isOpened(*m_model->listAt(entry), shown->op);
+}
+
+void OpListView::openGroup()
+{
+    const ListEntry *const entry = m_model->entryAt(currentIndex());
+    if (entry && entry->kind == ListEntry::Kind::Nodes)
+        setGroupOpen(true);
+}
+
+void OpListView::closeGroup()
+{
+    if (isOfOpenGroup(currentIndex()))
+        setGroupOpen(false);
+}
+
+/// The row of the same node, or the one that holds it, is current afterwards.
+void OpListView::setGroupOpen(bool isOpen)
+{
+    const ListEntry &entry = *m_model->entryAt(currentIndex());
+    const ListId list = *m_model->listAt(currentIndex());
+    const std::string name = isOpen ? entry.members.front() : entry.name;
+    m_model->setOpened(list, isOpen ? entry.name : std::string(entry.op), isOpen);
+    setCurrentIndex(m_model->indexOf(list, name));
+    scrollTo(currentIndex());
+}
+
+/// Right and Left open and close what many nodes share, as they do with the lists.
+void OpListView::keyPressEvent(QKeyEvent *event)
+{
+    const ListEntry *const entry = m_model->entryAt(currentIndex());
+    const bool isPlain = event->modifiers() == Qt::NoModifier;
+    if (isPlain && event->key() == Qt::Key_Right && entry && entry->kind == ListEntry::Kind::Nodes)
+        openGroup();
+    else if (isPlain && event->key() == Qt::Key_Left && isOfOpenGroup(currentIndex()))
+        closeGroup();
+    else
+        QTreeView::keyPressEvent(event);
 }
 
 /// Names what is dragged beside the pointer: a picture of the rows, as views make it, would cover the list under it.

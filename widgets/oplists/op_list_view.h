@@ -18,12 +18,16 @@ public:
     explicit OpListView(OpListModel *model, QWidget *parent = nullptr);
 
     QModelIndexList selectedEntries() const; ///< first column, lists' own rows left out
+    bool isOfOpenGroup(const QModelIndex &entry) const; ///< of nodes that would share a row
+    void openGroup(); ///< gives the nodes of the current row a row each
+    void closeGroup(); ///< puts the nodes of the current row's kind into one row again
 
 Q_SIGNALS:
     void targetHovered(const halftone::widgets::ListPayload &payload, halftone::widgets::ListId list);
     void dragEnded(); ///< dropped or left
 
 protected:
+    void keyPressEvent(QKeyEvent *event) override;
     void startDrag(Qt::DropActions actions) override;
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dragMoveEvent(QDragMoveEvent *event) override;
@@ -35,6 +39,7 @@ protected:
 
 private:
     void endDrag();
+    void setGroupOpen(bool isOpen);
 
     OpListModel *m_model;
     std::optional<ListId> m_hovered;

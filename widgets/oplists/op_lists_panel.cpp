@@ -42,6 +42,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     , m_message(new TextBlock(kMessageLines, this))
     , m_more(new QToolButton(this))
     , m_commands(new PolicyCommands(controller, this))
+    , m_effects(controller)
 {
     build();
     addKeys();
@@ -84,7 +85,10 @@ std::vector<std::string> OpListsPanel::selectedNames() const
 {
     std::vector<std::string> names;
     for (const QModelIndex &index : m_view->selectedEntries())
-        names.push_back(m_model->entryAt(index)->name);
+        if (const ListEntry &entry = *m_model->entryAt(index); entry.members.empty())
+            names.push_back(entry.name);
+        else
+            names.push_back(entry.members.front());
     return names;
 }
 
@@ -139,7 +143,10 @@ void OpListsPanel::fillVersions(const dialect::Dialect &dialect)
 
 void OpListsPanel::refreshFilter()
 {
-    m_model->setFilter({m_every->isChecked(), m_filter->text().trimmed()});
+    ListFilter filter = m_model->filter();
+    filter.everyOperator = m_every->isChecked();
+    filter.text = m_filter->text().trimmed();
+    m_model->setFilter(filter);
     if (!m_filter->text().isEmpty())
         m_view->expandAll();
 }
@@ -158,6 +165,7 @@ void OpListsPanel::showMessage(const QString &text)
 
 void OpListsPanel::showHint()
 {
+    m_effects.forget();
     m_message->setForegroundRole(QPalette::PlaceholderText);
     const auto &snapshot = m_controller->snapshot();
     if (!snapshot)
@@ -173,20 +181,14 @@ void OpListsPanel::showHint()
     m_message->setToolTip(m_message->text());
 }
 
-QString OpListsPanel::previewOf(const ListMove &move, ListId to) const
+/// Why there is nothing that can be previewed; empty: there is.
+QString OpListsPanel::refusalOf(const ListMove &move, ListId to) const
 {
-    const QString title = titleOf(to, m_controller->snapshot()->target());
     if (!move.isPossible())
-        return tr("Not to %1: %2").arg(title, move.refusal);
-    if (move.conditionsOf)
-        return tr("%1 to conditional: choose the attribute and its values next")
-            .arg(plain(*move.conditionsOf));
-    QStringList lines;
-    for (const MoveChoice &choice : move.choices) {
-        if (choice.edit)
-            lines << consequence(choice.subject, m_controller->effectOf(*choice.edit));
-    }
-    return lines.join(QLatin1Char('\n'));
+        return tr("Not to %1: %2").arg(titleOf(to, m_controller->snapshot()->target()), move.refusal);
+    return move.conditionsOf
+        ? tr("%1 to conditional: choose the attribute and its values next").arg(plain(*move.conditionsOf))
+        : QString();
 }
 
 void OpListsPanel::preview(const ListPayload &payload, ListId to)
@@ -194,9 +196,42 @@ void OpListsPanel::preview(const ListPayload &payload, ListId to)
     const auto &snapshot = m_controller->snapshot();
     if (!snapshot)
         return;
-    const QString text = previewOf(moveTo(*snapshot, payload, to), to);
-    showMessage(text);
-    QToolTip::showText(QCursor::pos(), text, this); // where the eye is
+    const ListMove move = moveTo(*snapshot, payload, to);
+    if (const QString refusal = refusalOf(move, to); !refusal.isEmpty()) {
+        m_effects.forget();
+        showMessage(refusal);
+        QToolTip::showText(QCursor::pos(), refusal, this); // where the eye is
+        return;
+    }
+    std::vector<policy::Edit> edits;
+    QStringList subjects;
+    for (const MoveChoice &choice : move.choices) {
+        if (!choice.edit)
+            continue;
+        edits.push_back(*choice.edit);
+        subjects << choice.subject;
+    }
+    previewEdits(edits, subjects, true);
+}
+
+/// What they are at once, and what they would do as soon as that is known.
+void OpListsPanel::previewEdits(const std::vector<policy::Edit> &edits, const QStringList &subjects,
+                                bool isAtPointer)
+{
+    const auto show = [this, isAtPointer](const QStringList &lines) {
+        const QString text = lines.join(QLatin1Char('\n'));
+        showMessage(text);
+        if (isAtPointer)
+            QToolTip::showText(QCursor::pos(), text, this);
+    };
+    m_effects.ask(edits, [show, subjects](const std::vector<session::EditEffect> &effects) {
+        QStringList lines;
+        for (std::size_t k = 0; k < effects.size(); ++k)
+            lines << consequence(subjects[static_cast<qsizetype>(k)], effects[k]);
+        show(lines);
+    });
+    if (m_effects.isAsking())
+        show(subjects);
 }
 
 void OpListsPanel::apply(const policy::Edit &edit)
@@ -220,7 +255,7 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
         return;
     const ListMove wanted = moveTo(newest(), payload, to);
     if (!wanted.isPossible()) {
-        refuse(previewOf(wanted, to));
+        refuse(refusalOf(wanted, to));
         return;
     }
     if (wanted.conditionsOf) {
@@ -232,10 +267,7 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
         return;
     }
     makeChoiceMenu(
-        wanted, this, [this](const policy::Edit &edit) { apply(edit); },
-        [this](const MoveChoice &choice) {
-            return consequence(choice.subject, m_controller->effectOf(*choice.edit));
-        },
+        wanted, this, [this](const policy::Edit &edit) { apply(edit); }, m_effects,
         [this](const QString &text) { showMessage(text); })
         ->popup(place);
 }
@@ -255,9 +287,7 @@ QMenu *OpListsPanel::unitMenu(const ListPayload &payload, QWidget *parent)
         return nullptr;
     return makeUnitMenu(
         newest(), payload, parent, [this](const policy::Edit &edit) { apply(edit); },
-        [this](const MoveChoice &choice) {
-            showMessage(consequence(choice.subject, m_controller->effectOf(*choice.edit)));
-        });
+        [this](const MoveChoice &choice) { previewEdits({*choice.edit}, {choice.subject}, false); });
 }
 
 void OpListsPanel::moveSelected(ListId to)
@@ -312,9 +342,13 @@ void OpListsPanel::editConditions(const std::string &op)
         = at == snapshot->rules->conditions.end() ? ConditionsDialog::Rules() : at->second;
     auto *const dialog = new ConditionsDialog(
         dialect::of(snapshot->graph()), op, rules,
-        [this, op](const ConditionsDialog::Rules &wanted) {
-            return consequence(plain(policy::describe(policy::SetConditions{op, wanted})),
-                               m_controller->effectOf(policy::SetConditions{op, wanted}));
+        [this, op](const ConditionsDialog::Rules &wanted, const std::function<void(const QString &)> &show) {
+            const policy::Edit edit = policy::SetConditions{op, wanted};
+            m_effects.ask({edit},
+                          [show, what = plain(policy::describe(edit))](
+                              const std::vector<session::EditEffect> &effects) {
+                              show(consequence(what, effects.front()));
+                          });
         },
         this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -340,8 +374,10 @@ void OpListsPanel::activate(const QModelIndex &index)
     const graph::Graph &graph = snapshot->graph();
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         const graph::NodeDef &node = graph.node(id);
-        if (!node.isVariable()
-            && (entry->kind == ListEntry::Kind::Operator ? node.op : node.name) == entry->name)
+        const bool isMeant = entry->kind == ListEntry::Kind::Nodes
+            ? std::ranges::binary_search(entry->members, node.name)
+            : (entry->kind == ListEntry::Kind::Operator ? node.op : node.name) == entry->name;
+        if (!node.isVariable() && isMeant)
             nodes.push_back(id);
     }
     if (nodes.empty())
@@ -367,6 +403,10 @@ void OpListsPanel::showContextMenu(const QPoint &place)
         if (chosen.size() == 1 && entry->kind == ListEntry::Kind::Condition)
             menu->addAction(tr("&Conditions\u2026"), this, [this, op = entry->name] { editConditions(op); });
         menu->addAction(tr("&Remove from the List\tDel"), this, &OpListsPanel::removeSelected);
+        if (entry->kind == ListEntry::Kind::Nodes)
+            menu->addAction(tr("&List Its Nodes\tRight"), m_view, &OpListView::openGroup);
+        else if (m_view->isOfOpenGroup(chosen.front()))
+            menu->addAction(tr("List Nodes of One &Kind Together\tLeft"), m_view, &OpListView::closeGroup);
         menu->addAction(tr("&Select Its Nodes"), this,
                         [this, at = QPersistentModelIndex(chosen.front())] { activate(at); })
             ->setEnabled(entry->kind != ListEntry::Kind::Condition);

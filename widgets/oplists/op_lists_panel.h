@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widgets/common/document_controller.h"
+#include "widgets/common/edit_effects.h"
 #include "widgets/models/op_list_model.h"
 
 #include <QWidget>
@@ -59,7 +60,8 @@ private:
     void fillVersions(const dialect::Dialect &dialect);
     void showMessage(const QString &text);
     void showHint();
-    QString previewOf(const ListMove &move, ListId to) const;
+    QString refusalOf(const ListMove &move, ListId to) const;
+    void previewEdits(const std::vector<policy::Edit> &edits, const QStringList &subjects, bool isAtPointer);
     void preview(const ListPayload &payload, ListId to);
     void moveSelected(ListId to);
     void moveChosenNodes(ListId to, const QPoint &place);
@@ -81,6 +83,7 @@ private:
     TextBlock *m_message;
     QToolButton *m_more;
     PolicyCommands *m_commands;
+    EditEffects m_effects;
     std::vector<QAction *> m_documentActions; ///< that need an open model
 };
 

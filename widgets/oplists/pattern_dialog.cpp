@@ -19,12 +19,10 @@ constexpr std::size_t kMostShown = 200;
 
 } // namespace
 
-PatternDialog::PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
-                             std::function<session::EditEffect(const policy::Edit &)> preview,
-                             QWidget *parent)
+PatternDialog::PatternDialog(const DocumentController *controller, QWidget *parent)
     : QDialog(parent)
-    , m_snapshot(std::move(snapshot))
-    , m_preview(std::move(preview))
+    , m_snapshot(controller->snapshot())
+    , m_effects(controller)
     , m_pattern(new QLineEdit(this))
     , m_action(new QComboBox(this))
     , m_count(new QLabel(this))
@@ -80,6 +78,7 @@ void PatternDialog::match()
 {
     m_matches.clear();
     m_names->clear();
+    m_effects.forget();
     m_effect->clear();
     const std::string text = pattern();
     const graph::Graph &graph = m_snapshot->graph();
@@ -117,8 +116,14 @@ void PatternDialog::match()
 
 void PatternDialog::showEffect()
 {
-    if (const std::optional<policy::Edit> wanted = edit())
-        m_effect->setText(consequence(plain(policy::describe(*wanted)), m_preview(*wanted)));
+    const std::optional<policy::Edit> wanted = edit();
+    if (!wanted)
+        return;
+    m_effects.ask(
+        {*wanted},
+        [this, what = plain(policy::describe(*wanted))](const std::vector<session::EditEffect> &effects) {
+            m_effect->setText(consequence(what, effects.front()));
+        });
 }
 
 /// Without the slashes that patterns have in policies and in the boxes for finding and filtering.

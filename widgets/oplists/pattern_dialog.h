@@ -2,12 +2,12 @@
 
 #include "core/policy/edits.h"
 #include "core/session/snapshot.h"
+#include "widgets/common/edit_effects.h"
 #include "widgets/models/list_moves.h"
 
 #include <QDialog>
 #include <QTimer>
 
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,10 +25,8 @@ class PatternDialog : public QDialog
     Q_OBJECT
 
 public:
-    /// preview  what an edit would do
-    PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
-                  std::function<session::EditEffect(const policy::Edit &)> preview,
-                  QWidget *parent = nullptr);
+    /// The effects of edits are those of `controller`, which has a document open.
+    explicit PatternDialog(const DocumentController *controller, QWidget *parent = nullptr);
 
     /// What the person asks for; nothing while the pattern is wrong or matches nothing.
     std::optional<policy::Edit> edit() const;
@@ -51,7 +49,7 @@ private:
     void showEffect();
 
     std::shared_ptr<const session::Snapshot> m_snapshot;
-    std::function<session::EditEffect(const policy::Edit &)> m_preview;
+    EditEffects m_effects;
     std::vector<std::string> m_matches;
     QLineEdit *m_pattern;
     QComboBox *m_action;

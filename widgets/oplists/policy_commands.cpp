@@ -21,11 +21,9 @@ PolicyCommands::PolicyCommands(DocumentController *controller, QWidget *window)
 
 void PolicyCommands::editByPattern()
 {
-    const auto &snapshot = m_controller->snapshot();
-    if (!snapshot)
+    if (!m_controller->snapshot())
         return;
-    auto *const dialog = new PatternDialog(
-        snapshot, [this](const policy::Edit &edit) { return m_controller->effectOf(edit); }, m_window);
+    auto *const dialog = new PatternDialog(m_controller, m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] {
         if (const auto edit = dialog->edit())

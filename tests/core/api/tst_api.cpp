@@ -206,6 +206,42 @@ private Q_SLOTS:
         QVERIFY(compared.outputs[0].errors.sqnrDb > 10);
     }
 
+    /// Steps that follow each other share the bar: it never starts anew.
+    void progressNeverGoesBack()
+    {
+        const api::Model model = take(api::open(kModel));
+        double last = 0;
+        std::string fault;
+        const api::Progress progress{{}, [&](double share, std::string_view what) {
+                                         if (share < last - 1e-9 || share > 1 + 1e-9)
+                                             fault += std::string(what) + ' ' + std::to_string(last) + " to "
+                                                 + std::to_string(share) + "; ";
+                                         last = share;
+                                     }};
+        const auto check = [&](const char *call) {
+            if (last <= 0)
+                fault += "it is never told";
+            if (!fault.empty())
+                fault.insert(0, std::string(call) + ": ");
+            last = 0;
+            return fault.empty();
+        };
+        api::Policy policy;
+        policy.castParameters = true;
+        static_cast<void>(take(api::convert(model, policy, {}, progress)));
+        QVERIFY2(check("convert"), fault.c_str());
+        api::ConvertOptions options;
+        options.data = dataOf("digits-calibration.npz", 40);
+        options.correctBiases = true;
+        policy.toInt8 = {"Convolution", "FullyConnected"};
+        const api::Conversion converted = take(api::convert(model, policy, options, progress));
+        QVERIFY2(check("convert to int8 with corrected biases"), fault.c_str());
+        static_cast<void>(take(api::calibrate(model, options.data, {}, progress)));
+        QVERIFY2(check("calibrate"), fault.c_str());
+        static_cast<void>(take(api::compare(converted, dataOf("digits-test.npz", 20), {}, progress)));
+        QVERIFY2(check("compare"), fault.c_str());
+    }
+
     void everyLongCallIsToldOfAStop()
     {
         std::stop_source stop;

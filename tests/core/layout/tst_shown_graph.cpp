@@ -1,5 +1,6 @@
 #include "core/layout/first_view.h"
 #include "core/layout/shown_graph.h"
+#include "tests/support/decoder_network.h"
 #include "tests/support/onnx_builder.h"
 
 #include <QTest>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 using namespace halftone;
@@ -99,6 +101,8 @@ private Q_SLOTS:
     void shapeArithmeticIsOneSmallBlock();
     void whatEveryBlockReadsIsAPortAtEach();
     void branchesKeepTheirEdges();
+    void portsOfADecoderAreNamedByWhatTheyCarry();
+    void codesMadeAtRunTimeStandOnTheEdge();
 };
 
 void TestShownGraph::constantsStandInTheirReaders()
@@ -297,6 +301,54 @@ void TestShownGraph::branchesKeepTheirEdges()
     }
     const graph::Model model{g.withHeads({g.op("Concat", "all", {{"axis", "1"}}, ends)}), {}, true};
     QVERIFY(layout::shownTree(model, Detail::Computed).asides.ports.empty());
+}
+
+/// DynamicQuantizeLinear stands on the edge, the product with its Cast and its scales is one block, and both are nodes on request.
+void TestShownGraph::codesMadeAtRunTimeStandOnTheEdge()
+{
+    test::OnnxBuilder g(13);
+    const Entry x = g.input("x", "1", "4,8");
+    const Entry relu = g.op("Relu", "relu", {}, {x});
+    const Entry codes = g.op("DynamicQuantizeLinear", "codes", {}, {relu});
+    const Entry scale{codes.node, 1, 0};
+    const Entry zero{codes.node, 2, 0};
+    std::vector<Entry> made;
+    for (const char *const name : {"q", "k", "v"}) {
+        const std::string n = name;
+        const Entry weight = g.constant(
+            (n + "_w").c_str(), tensorOf<std::int8_t>(DType::I8, {8, 2}, std::vector<std::int8_t>(16, 3)));
+        const Entry product = g.op("MatMulInteger", (n + "_product").c_str(), {}, {codes, weight, zero});
+        const Entry cast = g.op("Cast", (n + "_cast").c_str(), {{"to", "1"}}, {product});
+        const Entry scales
+            = g.op("Mul", (n + "_scales").c_str(), {}, {scale, g.constant((n + "_s").c_str(), scalar(0.5F))});
+        made.push_back(g.op("Mul", (n + "_scaled").c_str(), {}, {cast, scales}));
+    }
+    const Entry sum = g.op("Sum", "sum", {}, made);
+    const graph::Model model{g.withHeads({sum}), {}, true};
+    const layout::BlockTree tree = layout::shownTree(model, Detail::Computed, true);
+    QVERIFY(tree.asides.isOnEdge(codes.node));
+    QCOMPARE(tree.asides.badges.at(codes.node), std::string("u8 · scale at run time"));
+    std::size_t products = 0;
+    for (const layout::Block &block : tree.blocks)
+        if (block.unit == patterns::UnitKind::CodedProduct) {
+            ++products;
+            QCOMPARE(block.operators, std::size_t{4});
+        }
+    QCOMPARE(products, std::size_t{3});
+    const layout::BlockTree all = layout::shownTree(model, Detail::Everything, true);
+    QVERIFY(!all.asides.isOnEdge(codes.node));
+}
+
+void TestShownGraph::portsOfADecoderAreNamedByWhatTheyCarry()
+{
+    test::DecoderSize size;
+    size.blocks = 8;
+    const graph::Model model = test::decoderNetwork(size);
+    const layout::BlockTree tree = layout::shownTree(model, Detail::Computed);
+    std::set<std::string> names;
+    for (const auto &[source, name] : tree.asides.ports)
+        names.insert(name);
+    QCOMPARE(names, (std::set<std::string>{"mask", "rotary_cos", "rotary_sin"}));
 }
 
 QTEST_GUILESS_MAIN(TestShownGraph)

@@ -1,10 +1,12 @@
 #include "tests/widgets/graphview/graph_fixture.h"
+#include "widgets/graphview/find_panel.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListView>
+#include <QToolButton>
 
 using namespace halftone;
 using widgets::ItemIndex;
@@ -28,6 +30,7 @@ private Q_SLOTS:
     void titlesThatDoNotFitSayWhichBlock();
     void theFindPanelHasTheWholeNameAtHand();
     void escapeClosesTheFindPanelWhateverElseItWouldStop();
+    void severalOfWhatIsFoundAreChosenTogether();
 
 private:
     /// Two stages of so many layers each, named as trainers name them.
@@ -139,8 +142,54 @@ void TestGraphNames::escapeClosesTheFindPanelWhateverElseItWouldStop()
     QCoreApplication::sendEvent(field, &asked);
     QVERIFY(asked.isAccepted()); // so that it is no shortcut of the window
     QVERIFY(field->isVisible());
+    QKeyEvent stop(QEvent::ShortcutOverride, Qt::Key_Escape, Qt::ShiftModifier);
+    stop.ignore();
+    QCoreApplication::sendEvent(field, &stop);
+    QVERIFY(!stop.isAccepted()); // the window stops what computes
+    QTest::keyClick(field, Qt::Key_Escape, Qt::ShiftModifier);
+    QVERIFY(field->isVisible());
     QTest::keyClick(field, Qt::Key_Escape);
     QVERIFY(!field->isVisible());
+}
+
+void TestGraphNames::severalOfWhatIsFoundAreChosenTogether()
+{
+    open(stages(6, {}, {}));
+    m_opened->view->showFind();
+    const auto &found = m_opened->view->findPanel()->found();
+    const auto &selection = m_opened->controller.selection();
+    auto *const field = m_opened->view->findPanel()->findChild<QLineEdit *>();
+    auto *const list = m_opened->view->findPanel()->findChild<QListView *>();
+    field->setText(QStringLiteral("layer"));
+    QVERIFY(found.size() >= 4);
+    QTest::keyClick(list, Qt::Key_A, Qt::ControlModifier);
+    QCOMPARE(selection.nodes().size(), found.size());
+    const auto click = [list](int row, Qt::KeyboardModifiers modifiers) {
+        list->scrollTo(list->model()->index(row, 0));
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, modifiers,
+                          list->visualRect(list->model()->index(row, 0)).center());
+    };
+    click(0, Qt::NoModifier);
+    QCOMPARE(selection.nodes(), std::vector<graph::NodeId>{found[0]});
+    click(2, Qt::ShiftModifier);
+    QCOMPARE(selection.nodes().size(), std::size_t{3});
+    click(1, Qt::ControlModifier);
+    QCOMPARE(selection.nodes(),
+             (std::vector<graph::NodeId>{std::min(found[0], found[2]), std::max(found[0], found[2])}));
+    QTest::keyClick(list, Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QApplication::clipboard()->text().count('\n'), 1);
+
+    // Figures and edits that find the same nodes leave the rows chosen.
+    m_opened->view->findPanel()->refresh();
+    QCOMPARE(list->selectionModel()->selectedRows().size(), 2);
+    for (auto *button : m_opened->view->findPanel()->findChildren<QToolButton *>())
+        if (button->text() == QLatin1String("Select All"))
+            button->click();
+    QCOMPARE(selection.nodes().size(), found.size());
+    QSignalSpy menu(m_opened->view, &widgets::GraphView::nodesMenuRequested);
+    Q_EMIT list->customContextMenuRequested({1, 1});
+    QCOMPARE(menu.count(), 1);
+    QCOMPARE(selection.nodes().size(), found.size());
 }
 
 QTEST_MAIN(TestGraphNames)

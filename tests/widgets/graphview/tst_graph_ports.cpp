@@ -1,4 +1,5 @@
 #include "tests/widgets/graphview/graph_fixture.h"
+#include "widgets/graphview/canvas.h"
 #include "widgets/graphview/item_tip.h"
 
 #include <algorithm>
@@ -63,6 +64,16 @@ private Q_SLOTS:
         QVERIFY(widgets::tipOf(scene.items()[reader], opened.view->looks().items[reader],
                                widgets::ColourBy::Precision)
                     .contains(name));
+        // A click on its name leads to where it comes from, and back again.
+        const graph::NodeId source = opened.node("prepare_mask");
+        QCOMPARE(std::vector(scene.portSources(reader).begin(), scene.portSources(reader).end()),
+                 std::vector{source});
+        opened.view->showNode(opened.node("layers_5_add"));
+        QVERIFY(opened.settle());
+        const QRectF box = opened.view->canvas()->camera().toView(scene.items()[reader].rect);
+        QTest::mouseClick(opened.view->canvas(), Qt::LeftButton, {},
+                          (box.topLeft() + QPointF(10, -8) * opened.view->scale()).toPoint());
+        QVERIFY(opened.controller.selection().current() == source);
         opened.controller.selection().set(opened.node("given")); // what depends on it stands out
         QVERIFY(!opened.view->emphasis().isFaded(reader));
     }

@@ -155,7 +155,7 @@ private Q_SLOTS:
         const ListMove move = moveTo(snapshot(), {{"Convolution"}, {}}, ListId::Int8);
         QVERIFY(move.isPossible());
         QCOMPARE(move.choices[0].subject, QStringLiteral("6 Convolution to int8"));
-        QVERIFY(m_controller.effectOf(*move.choices[0].edit).nodesChanged >= 6);
+        QVERIFY(session::Document::effectOf(snapshot(), *move.choices[0].edit).nodesChanged >= 6);
         QVERIFY(m_controller.apply(*move.choices[0].edit));
         QCOMPARE(listOf(*snapshot().rules, "Convolution"), ListId::Int8);
         QCOMPARE(listBelowInt8(*snapshot().rules, "Convolution"), ListId::Target);
@@ -315,7 +315,7 @@ private Q_SLOTS:
             if (!choice.edit)
                 continue;
             const auto before = m_controller.snapshot();
-            const session::EditEffect effect = m_controller.effectOf(*choice.edit);
+            const session::EditEffect effect = session::Document::effectOf(snapshot(), *choice.edit);
             QVERIFY2(!effect.error, effect.error ? effect.error->message().c_str() : "");
             QCOMPARE(effect.castsBefore, before->castCount());
             QVERIFY(m_controller.apply(*choice.edit));

@@ -1,13 +1,16 @@
 #include "tests/support/typed/random.h"
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/models/list_removal.h"
 #include "widgets/models/op_list_model.h"
 
 #include <QAbstractItemModel>
 #include <QAbstractItemModelTester>
+#include <QFile>
 #include <QMimeData>
 #include <QModelIndex>
 #include <QPersistentModelIndex>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace halftone;
@@ -132,7 +135,7 @@ private Q_SLOTS:
             else if (document->canUndo())
                 document->undo();
             if (random.chance(20))
-                model.setFilter({random.chance(50), random.chance(50) ? QStringLiteral("o") : QString()});
+                model.setFilter({random.chance(50), random.chance(50) ? QStringLiteral("o") : QString(), {}});
             model.setSnapshot(test::snapshotOf(*document));
             OpListModel fresh;
             fresh.setFilter(model.filter());
@@ -140,6 +143,55 @@ private Q_SLOTS:
             for (const ListId list : kAllLists)
                 QCOMPARE(names(model, list), names(fresh, list));
         }
+    }
+
+    /// More than eight nodes of one operator that are set one by one share a row, which moves, is removed and opens as one.
+    void manyNodesOfOneKindShareARow()
+    {
+        const QTemporaryDir folder;
+        QStringList nodes{QString::fromLatin1(R"({"op":"null","name":"data","inputs":[]})")};
+        std::vector<std::string> names;
+        for (int k = 0; k < 12; ++k) {
+            names.push_back("layers_" + std::to_string(k) + "_act");
+            nodes << QString::fromLatin1(R"({"op":"%1","name":"%2","inputs":[[%3,0,0]]})")
+                         .arg(QLatin1String(k < 10 ? "relu" : "tanh"), QString::fromStdString(names.back()))
+                         .arg(k);
+        }
+        const QString path = folder.filePath(QStringLiteral("many-symbol.json"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QStringLiteral(R"({"nodes":[%1],"arg_nodes":[0],"heads":[[12,0,0]]})")
+                       .arg(nodes.join(','))
+                       .toUtf8());
+        file.close();
+        auto opened = session::Document::open(path.toStdString());
+        QVERIFY(opened.ok());
+        const auto document = std::move(opened).value();
+        QVERIFY(document->apply(policy::ExcludeNames{names}).ok());
+        OpListModel model;
+        model.setSnapshot(test::snapshotOf(*document));
+        const QModelIndex list = model.listIndex(ListId::Excluded);
+        QCOMPARE(model.rowCount(list), 3); // ten relu, and two tanh that have a row each
+        const QModelIndex row = model.indexOf(ListId::Excluded, names[4]);
+        const ListEntry group = *model.entryAt(row);
+        QCOMPARE(group.kind, ListEntry::Kind::Nodes);
+        QCOMPARE(group.members.size(), std::size_t{10});
+        QCOMPARE(group.nodes, std::size_t{10});
+        QVERIFY(row.data().toString().contains(QStringLiteral("10 nodes")));
+        QVERIFY(row.data(Qt::ToolTipRole).toString().contains(QString::fromStdString(names[0])));
+        QCOMPARE(model.payloadAt({row}).nodes.size(), std::size_t{10});
+
+        model.setOpened(ListId::Excluded, "relu", true);
+        QCOMPARE(model.rowCount(list), 12);
+        QCOMPARE(model.entryAt(model.indexOf(ListId::Excluded, names[4]))->kind, ListEntry::Kind::Node);
+        model.setOpened(ListId::Excluded, "relu", false);
+        QCOMPARE(model.rowCount(list), 3);
+        model.setFilter({false, QStringLiteral("layers_7"), {}}); // what is looked for is seen itself
+        QCOMPARE(model.rowCount(list), 1);
+
+        const auto removal = removalOf(*test::snapshotOf(*document), {{ListId::Excluded, group}});
+        QVERIFY(removal && document->apply(*removal).ok());
+        QCOMPARE(document->policy().excludedNames, (std::vector<std::string>{names[10], names[11]}));
     }
 
     void draggingWritesOperatorsAndNodesALine()

@@ -238,9 +238,10 @@ private Q_SLOTS:
             move.choices.back().edit = policy::ExcludeNames{{"x"}};
         }
         QWidget owner;
+        const DocumentController controller;
+        EditEffects effects(&controller);
         const QMenu *const menu = makeChoiceMenu(
-            move, &owner, [](const policy::Edit &) {}, [](const MoveChoice &) { return QString(); },
-            [](const QString &) {});
+            move, &owner, [](const policy::Edit &) {}, effects, [](const QString &) {});
         QSet<QString> keys;
         int choices = 0;
         for (const QAction *action : menu->actions()) {
@@ -422,8 +423,7 @@ private Q_SLOTS:
     void aPatternCountsBeforeItExcludes()
     {
         Shown shown;
-        PatternDialog dialog(shown.controller.snapshot(),
-                             [&](const policy::Edit &edit) { return shown.controller.effectOf(edit); });
+        PatternDialog dialog(&shown.controller);
         QVERIFY(!dialog.edit());
         dialog.setPattern(QStringLiteral("stage1_.*conv$"));
         bool isCounted = false;
@@ -439,8 +439,7 @@ private Q_SLOTS:
     void aPatternMayStandBetweenSlashesAsEverywhereElse()
     {
         Shown shown;
-        PatternDialog dialog(shown.controller.snapshot(),
-                             [&](const policy::Edit &edit) { return shown.controller.effectOf(edit); });
+        PatternDialog dialog(&shown.controller);
         dialog.setPattern(QStringLiteral("/stage1_.*conv$/"));
         QVERIFY(shown.controller.apply(dialog.edit().value()));
         QCOMPARE(shown.snapshot().policy->excludedNames, std::vector<std::string>{"/stage1_.*conv$/"});
@@ -449,8 +448,7 @@ private Q_SLOTS:
     void aPatternHoldsNodesToInt8AndSaysWhichCannot()
     {
         Shown shown;
-        PatternDialog dialog(shown.controller.snapshot(),
-                             [&](const policy::Edit &edit) { return shown.controller.effectOf(edit); });
+        PatternDialog dialog(&shown.controller);
         auto *const action = dialog.findChild<QComboBox *>();
         action->setCurrentIndex(action->findText(QStringLiteral("Set each to int8")));
         dialog.setPattern(QStringLiteral("stage1_.*conv$"));

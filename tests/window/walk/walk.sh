@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A person's first quarter of an hour with the window, with a real mouse and keyboard on a real X server: open, first-use card, attach
 # data, drop a policy and take what is suggested, look at both sides and at errors, drag an operator, undo and redo, attach pictures, drag
-# a threshold, measure latency, tune and adopt a point, name a view, export, go on after a kill, and open a second model. Pictures are compared with those in expected/; record.sh takes them anew.
+# a threshold, measure latency, tune and adopt a point, name a view, export, go on after a kill, open a second model, a quantized one
+# and a decoder of 24 blocks, choose all nodes of a kind and switch the theme. Pictures are compared with those in expected/; record.sh takes them anew.
 #   walk.sh PROGRAM light|dark|small|double SOURCE [FOLDER]
 # PROGRAM: halftone-walk. SOURCE: the repository. FOLDER: pictures are written there, and not compared.
 # Exit code 77: skipped, since a tool is missing. Waits for what is to come, never for a time.
@@ -62,6 +63,8 @@ mkdir -m 700 "$folder/home"
 mkdir "$folder/model" "$folder/pictures"
 cp "$source"/resources/sample/{digits-{symbol.json,0000.params,test.npz},digits.onnx,all-float16.policy.json} "$folder/model/"
 cp "$source"/tests/data/task/right/*.png "$folder/pictures/"
+cp "$source"/tests/data/qdq/qdq.onnx "$folder/model/quantized.onnx"
+"$program" decoder "$folder/model/decoder.onnx"
 cat >"$folder/fonts.conf" <<EOF
 <?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>/usr/share/fonts/truetype/dejavu</dir><cachedir>$folder/home/fonts</cachedir>
@@ -100,7 +103,7 @@ expect() { await "${*:2} to be $1" says "$@"; }
 is_there() { [[ $(ask where "$@") != nowhere ]]; }
 
 has_searched() { says found tune || says refused tune || { says running tune && says points tune-points; }; }
-is_second_asked() { is_there button Discard || says digits.onnx model; }
+is_asked_or_open() { is_there button Discard || says "$1" model; }
 is_suggested() { ! says none suggestion; }
 is_last_edit() { [[ $(ask says undo) == "$1"* ]]; }
 
@@ -336,17 +339,49 @@ settle
 expect data data
 shot recovered
 
+# open_model FILE: in place of the one that is open.
+open_model() {
+    keys ctrl+o
+    expect Open dialog
+    keys ctrl+a # which gives the dialog the focus, however busy the machine is
+    xdotool type --delay 2 -- "$folder/model/$1"
+    keys Return
+    await "a question or the model" is_asked_or_open "$1"
+    if ! says "$1" model; then
+        press button Discard
+    fi
+    expect "$1" model
+    settle
+}
+
 step="open a second model"
-keys ctrl+o
-expect Open dialog
-keys ctrl+a # which gives the dialog the focus, however busy the machine is
-xdotool type --delay 2 -- "$folder/model/digits.onnx"
-keys Return
-await "a question or the model" is_second_asked
-if ! says digits.onnx model; then
-    press button Discard
-fi
-expect digits.onnx model
-settle
+open_model digits.onnx
 shot second
+
+step="open a quantized model"
+open_model quantized.onnx
+shot quantized
+press button "Show constants, and pairs of quantization on edges, as nodes"
+settle
+shot all-nodes
+
+step="open a decoder of 24 blocks"
+open_model decoder.onnx
+shot decoder
+
+step="choose all nodes of a kind"
+keys ctrl+f
+type_into "Find nodes" "op = Softmax"
+press button "Select All"
+expect 24 selected
+settle
+shot found
+keys Escape
+
+step="switch the theme"
+other=Dark
+[[ $theme == light ]] || other=Light
+choose_view Theme "$other"
+settle
+shot theme
 echo "$variant: walked in $SECONDS s"
