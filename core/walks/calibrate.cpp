@@ -430,7 +430,7 @@ Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::st
 {
     const auto start = std::chrono::steady_clock::now();
     CalibrateOutcome outcome;
-    const bool weighs = options.weighsOutputs && options.part.isWhole();
+    const bool weighs = options.weighsOutputs && options.shard.isWhole();
     const double collecting = weighs ? 0.5 : 1; // of the whole
     const Progress part = partOf(progress, 0, collecting);
     if (options.asBatches) {
