@@ -28,7 +28,6 @@ struct Exception
 };
 constexpr Exception kExceptions[] = {
     {"core/api/halftone/policy.h", "public names"},
-    {"core/api/policy.cpp", "public names"},
     {"core/io/foreign_formats.cpp", "says how to get an ONNX model from another program"},
     {"core/policy/import_lists.", "onnxconverter, a program"},
     {"app/cli/policy.cpp", "onnxconverter, a program"},
