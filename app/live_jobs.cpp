@@ -1,7 +1,7 @@
 #include "app/live_jobs.h"
 
-#include "core/base/freed_memory.h"
 #include "core/base/mapped_file.h"
+#include "core/base/process_memory.h"
 #include "core/session/result_basis.h"
 #include "widgets/common/formatters.h"
 

@@ -5,7 +5,7 @@
 #include "app/cli/output.h"
 #include "app/cli/shards.h"
 #include "core/base/atomic_file.h"
-#include "core/base/peak_memory.h"
+#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/report/calibration_json.h"
 

@@ -6,7 +6,7 @@
 #include "app/cli/output.h"
 #include "app/cli/shards.h"
 #include "core/base/atomic_file.h"
-#include "core/base/peak_memory.h"
+#include "core/base/process_memory.h"
 #include "core/base/text.h"
 #include "core/infer/shown_outputs.h"
 #include "core/policy/policy_options.h"

@@ -1,6 +1,6 @@
 #include "core/walks/calibrate.h"
 
-#include "core/base/freed_memory.h"
+#include "core/base/process_memory.h"
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
