@@ -1,6 +1,8 @@
 #include "core/layout/coded_products.h"
 
 #include "core/dialect/coded_pairs.h"
+#include "core/dialect/dialect.h"
+#include "core/ops/operator.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +14,32 @@ using graph::NodeId;
 
 constexpr NodeId kSeveralReaders = static_cast<NodeId>(-1);
 constexpr NodeId kNoReader = static_cast<NodeId>(-2);
+
+ops::Operator kindOf(const graph::Graph &graph, NodeId id)
+{
+    const Result<ops::Operator> kind = graph.dialect()->readKind(graph.node(id));
+    return kind.ok() ? kind.value() : ops::Operator();
+}
+
+bool isCast(const ops::Operator &op)
+{
+    return op.is<ops::Cast>();
+}
+
+bool isMultiplication(const ops::Operator &op)
+{
+    const auto *const binary = op.getIf<ops::Binary>();
+    return binary != nullptr && binary->kind == ops::BinaryKind::Mul;
+}
+
+/// Does it give the sums themselves, not codes of them?
+bool givesSums(const ops::Operator &op)
+{
+    if (const auto *const conv = op.getIf<ops::CodedConv>())
+        return !conv->recodes;
+    const auto *const product = op.getIf<ops::CodedMatMul>();
+    return product != nullptr && !product->recodes;
+}
 
 class ProductFinder
 {
@@ -32,14 +60,14 @@ public:
     /// Nothing where other nodes follow the product.
     std::optional<patterns::Unit> unitOf(NodeId product) const
     {
-        const std::optional<NodeId> cast = onlyReader(product, "Cast");
-        const std::optional<NodeId> scaled = cast ? onlyReader(*cast, "Mul") : std::nullopt;
+        const std::optional<NodeId> cast = onlyReader(product, isCast);
+        const std::optional<NodeId> scaled = cast ? onlyReader(*cast, isMultiplication) : std::nullopt;
         if (!scaled || m_graph.inputs(*scaled).size() != 2)
             return std::nullopt;
         patterns::Unit unit{patterns::UnitKind::CodedProduct, {product, *cast, *scaled}};
         for (const graph::Entry &input : m_graph.inputs(*scaled))
             if (input.node != *cast && m_drawn[input.node] != 0 && onlyReader(input.node) == scaled
-                && m_graph.node(input.node).op == "Mul")
+                && isMultiplication(kindOf(m_graph, input.node)))
                 unit.nodes.push_back(input.node);
         std::ranges::sort(unit.nodes);
         return unit;
@@ -51,10 +79,10 @@ private:
         const NodeId reader = m_reader[id];
         return reader < m_graph.nodeCount() && m_drawn[reader] != 0 ? std::optional(reader) : std::nullopt;
     }
-    std::optional<NodeId> onlyReader(NodeId id, std::string_view op) const
+    std::optional<NodeId> onlyReader(NodeId id, bool (*isWanted)(const ops::Operator &)) const
     {
         const std::optional<NodeId> reader = onlyReader(id);
-        return reader && m_graph.node(*reader).op == op ? reader : std::nullopt;
+        return reader && isWanted(kindOf(m_graph, *reader)) ? reader : std::nullopt;
     }
 
     const graph::Graph &m_graph;
@@ -73,8 +101,8 @@ std::vector<patterns::Unit> codedProducts(const graph::Graph &graph, const std::
         return units;
     std::optional<ProductFinder> finder; // most models have none
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (drawn[id] == 0 || graph.isVariable(id) || !graph.node(id).op.ends_with("Integer")
-            || !pairs->computesCodes(graph.node(id)))
+        if (drawn[id] == 0 || graph.isVariable(id) || !pairs->computesCodes(graph.node(id))
+            || !givesSums(kindOf(graph, id)))
             continue;
         if (!finder)
             finder.emplace(graph, drawn);
