@@ -17,4 +17,4 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS $ENV{HALFTONE_STAGE}/usr/lib/halftone)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "graphviz, fonts-dejavu-core, libqt6svg6") # a program, a font and a plug-in: no library is linked
-set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
