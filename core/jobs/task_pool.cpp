@@ -1,7 +1,7 @@
 #include "core/jobs/task_pool.h"
 
 #include "core/base/guarded.h"
-#include "core/base/thread_priority.h"
+#include "core/base/thread_share.h"
 
 #include <new>
 #include <system_error>

@@ -1,8 +1,13 @@
 #include "core/layout/shape_chains.h"
 
+#include "core/dialect/dialect.h"
+#include "core/ops/operator.h"
+#include "core/tensor/dtype.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_map>
 
 namespace halftone::layout {
 namespace {
@@ -11,33 +16,32 @@ using graph::NodeId;
 
 constexpr NodeId kNoSink = static_cast<NodeId>(-1);
 
-/// They give integers, whatever they read.
-constexpr std::array<std::string_view, 4> kGivesShapes{"Shape", "Size", "shape_array", "size_array"};
-/// They give integers of integers.
-constexpr std::array<std::string_view, 17> kKeepsIntegers{
-    "Add", "Concat", "Div",     "Equal", "Gather",  "Identity",  "Max", "Min",  "Mod",
-    "Mul", "Neg",    "Reshape", "Slice", "Squeeze", "Unsqueeze", "Sub", "Where"};
-/// Codes of float types in ONNX: TensorProto.DataType.
-constexpr std::array<std::string_view, 4> kFloatCodes{"1", "10", "11", "16"};
+using SameType = ops::TypeList<ops::Concat, ops::Gather, ops::Reshape, ops::Slice, ops::Squeeze,
+                               ops::Unsqueeze, ops::Where>;
 
-template <class Names>
-bool isAmong(const Names &names, std::string_view name)
+template <class... Ts>
+bool isOneOf(const ops::Operator &op, ops::TypeList<Ts...>)
 {
-    return std::ranges::find(names, name) != names.end();
+    return (op.is<Ts>() || ...);
 }
 
-/// Does a node give integers where it reads integers alone?
-bool keepsIntegers(const graph::NodeDef &node)
+/// Does it give integers where it reads integers alone?
+bool keepsIntegers(const ops::Operator &op)
 {
-    if (node.op == "Cast") {
-        const std::string *const to = node.attributes.find("to");
-        return to != nullptr && !isAmong(kFloatCodes, *to);
+    if (const auto *const cast = op.getIf<ops::Cast>())
+        return cast->dtype != tensor::DType::Unknown && !tensor::isFloat(cast->dtype);
+    if (const auto *const fill = op.getIf<ops::Fill>())
+        return !tensor::isFloat(fill->dtype);
+    if (const auto *const unary = op.getIf<ops::Unary>())
+        return unary->kind == ops::UnaryKind::Identity || unary->kind == ops::UnaryKind::Negative;
+    if (const auto *const binary = op.getIf<ops::Binary>()) {
+        constexpr std::array kKinds{ops::BinaryKind::Add, ops::BinaryKind::Sub, ops::BinaryKind::Mul,
+                                    ops::BinaryKind::Div, ops::BinaryKind::Mod, ops::BinaryKind::Equal};
+        return std::ranges::find(kKinds, binary->kind) != kKinds.end();
     }
-    if (node.op == "ConstantOfShape") { // of 32-bit floats where it says nothing else
-        const tensor::Tensor *const value = node.tensorOf("value");
-        return value != nullptr && !tensor::isFloat(value->dtype());
-    }
-    return isAmong(kKeepsIntegers, node.op);
+    if (const auto *const join = op.getIf<ops::Join>())
+        return join->kind == ops::Join::Kind::Maximum || join->kind == ops::Join::Kind::Minimum;
+    return isOneOf(op, SameType{});
 }
 
 } // namespace
@@ -46,21 +50,30 @@ ShapeArithmetic shapeArithmetic(const graph::Graph &graph, const std::vector<cha
 {
     ShapeArithmetic found;
     found.nodes.assign(graph.nodeCount(), 0);
+    if (graph.dialect() == nullptr)
+        return found;
+    const auto kindOf = [&graph](const graph::NodeDef &node) {
+        const Result<ops::Operator> kind = graph.dialect()->readKind(node);
+        return kind.ok() ? kind.value() : ops::Operator();
+    };
+    std::unordered_map<std::string_view, bool> giveShapes; // by operator's name
+    const auto givesShape = [&](const graph::NodeDef &node) {
+        const auto [at, isNew] = giveShapes.try_emplace(node.op, false);
+        if (isNew)
+            at->second = kindOf(node).is<ops::ShapeOf>();
+        return at->second;
+    };
     bool any = false;
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (drawn[id] == 0 || graph.isVariable(id) || graph.inputs(id).empty())
             continue;
-        const graph::NodeDef &node = graph.node(id);
-        bool isShape = isAmong(kGivesShapes, node.op);
-        if (!isShape && keepsIntegers(node)) {
-            std::size_t shapes = 0;
-            isShape = std::ranges::all_of(graph.inputs(id),
-                                          [&](const graph::Entry &input) {
-                                              shapes += found.nodes[input.node] != 0 ? 1U : 0U;
-                                              return found.nodes[input.node] != 0 || drawn[input.node] == 0;
-                                          })
-                && shapes > 0;
-        }
+        std::size_t shapes = 0;
+        const bool readsIntegers = std::ranges::all_of(graph.inputs(id), [&](const graph::Entry &input) {
+            shapes += found.nodes[input.node] != 0 ? 1U : 0U;
+            return found.nodes[input.node] != 0 || drawn[input.node] == 0;
+        });
+        const bool isShape = givesShape(graph.node(id))
+            || (readsIntegers && shapes > 0 && keepsIntegers(kindOf(graph.node(id))));
         found.nodes[id] = isShape ? 1 : 0;
         any = any || isShape;
     }

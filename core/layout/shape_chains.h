@@ -7,7 +7,7 @@
 
 namespace halftone::layout {
 
-/// What computes integers of shapes alone (Shape, Gather, Concat, … up to the node that takes them as a shape), by operators' names.
+/// What computes integers of shapes alone (Shape, Gather, Concat, … up to the node that takes them as a shape).
 struct ShapeArithmetic
 {
     std::vector<char> nodes; ///< by NodeId: is it one?

@@ -1,6 +1,6 @@
 #include "core/profile/latency.h"
 
-#include "core/base/thread_waits.h"
+#include "core/base/thread_share.h"
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/float16.h"
 

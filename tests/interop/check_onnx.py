@@ -35,6 +35,7 @@ LEAST_DECIBELS = 30  # of int8
 # Goldens of values that ONNX does not define, so that its programs differ, with the reason.
 UNDEFINED = {
     "argmin_last_nan": "the place of NaN",
+    "bilinear_sampler_nan": "places that are NaN",
     "edge_bilinear_resize": "weights of zero times infinity",
     "edge_overflow_log_softmax": "infinite before the largest is taken out",
     "elementwise_nan": "relu and clip of NaN",
@@ -154,7 +155,8 @@ class Checks:
             self.failures.append(f"FAIL {name} {kind}: {' '.join(problem.split())[:400]}")
 
     def problem(self, name, kind, source, data, command, source_runs):
-        written = self.scratch / f"{name}-{kind}.onnx"
+        case = name + source.suffix  # both formats have operators of one name
+        written = self.scratch / f"{case}-{kind}.onnx"
         done = halftone(command[0], str(source), *command[1:], "--out", str(written))
         if done.returncode == UNSUPPORTED and (source.parent.parent == DATA / "ops" or name in NOT_WRITTEN):
             self.counts["without a counterpart in ONNX"] += 1
@@ -169,7 +171,7 @@ class Checks:
         except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
             if kind != "bfloat16":
                 raise
-            return names_problem([o.name for o in onnx.load(written).graph.output], self.outputs[name], data)
+            return names_problem([o.name for o in onnx.load(written).graph.output], self.outputs[case], data)
         fed = {i.name: data[i.name] for i in session.get_inputs()}
         got = session.run(None, fed)
         example = written.with_suffix(".in.npz")
@@ -178,7 +180,7 @@ class Checks:
         if ran.returncode:
             return f"run: exit {ran.returncode}: {ran.stderr.strip()}"
         want = dict(np.load(written.with_suffix(".out.npz")))
-        names = self.outputs.setdefault(name, list(want))
+        names = self.outputs.setdefault(case, list(want))
         problem = names_problem([o.name for o in session.get_outputs()], names, data) or values_problem(got, want, LIMITS[kind])
         self.counts[f"{kind}: ONNX Runtime agrees"] += problem is None
         return problem

@@ -263,10 +263,10 @@ void TestMainWindow::timesThatAreAwaitedAreNotAskedFor()
     window.resize(1400, 900);
     window.show();
     window.openSample();
-    window.showView(QStringLiteral("latency"));
     QTRY_VERIFY(window.jobs().isBusy());
+    window.showView(QStringLiteral("latency"));
     auto *const plot = window.findChild<widgets::LatencyPlot *>();
-    QTRY_VERIFY(plot->emptyText().startsWith(QStringLiteral("Turn on")));
+    QTRY_VERIFY2(plot->emptyText().startsWith(QStringLiteral("Turn on")), qPrintable(plot->emptyText()));
     QPushButton *measure = nullptr;
     for (QPushButton *button : window.findChild<app::FirstSteps *>()->findChildren<QPushButton *>())
         if (button->text() == u"Measure Latency")
@@ -759,9 +759,11 @@ void TestMainWindow::theRunMenuMeasuresCalibratesAndTunes()
     window.show();
     test::openQuickly(window);
     const auto trigger = [&window](const QString &text) {
-        for (QAction *action : window.findChildren<QAction *>())
-            if (QString(action->text()).remove('&') == text)
-                return action->trigger(), true;
+        for (const QMenu *menu : window.menuBar()->findChildren<QMenu *>())
+            for (QAction *action :
+                 QString(menu->title()).remove('&') == u"Run" ? menu->actions() : QList<QAction *>{})
+                if (QString(action->text()).remove('&') == text)
+                    return action->trigger(), true;
         return false;
     };
     const auto isInFront = [&window](const char *panel) {

@@ -233,8 +233,8 @@ void TestSourceFile::figuresOfWhatIsLostAreWithdrawn()
     MainWindow window;
     window.resize(1400, 900);
     window.show();
-    window.showView(QStringLiteral("latency"));
     open(window);
+    window.showView(QStringLiteral("latency"));
     QVERIFY(window.files().save(path("a.halftone")).ok());
     const auto hash = session::readSession(path("a.halftone").toStdString()).value().modelHash;
     window.jobs().loseSource();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/guarded.h"
-#include "core/base/thread_priority.h"
+#include "core/base/thread_share.h"
 
 #include <QCoreApplication>
 #include <QMetaObject>

@@ -32,6 +32,7 @@ const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's
 const QString kNumbered = QStringLiteral("block "); ///< begins the name of a repeated block
 const QString kBeforeKind = QStringLiteral(" \u00b7 "); ///< "layers.17 · Attention"
 const QString kBehindNumber = QStringLiteral(": "); ///< ends its number
+const QString kEllipsis = QStringLiteral("\u2026");
 
 /// Where the names begin in "block 2 of 12: a … b".
 qsizetype namesBegin(const QString &name)
@@ -74,13 +75,10 @@ QRectF toQt(const layout::Rect &rect)
 
 QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics)
 {
-    if (const qsizetype kind = name.indexOf(kBeforeKind);
-        kind > 0 && metrics.horizontalAdvance(name) > room) {
-        const QString which = name.left(kind);
-        if (metrics.horizontalAdvance(which + QChar(0x2026)) <= room) // the dots are of the kind alone
-            return metrics.elidedText(name, Qt::ElideRight, room);
-        return metrics.horizontalAdvance(which) <= room ? which : cutInMiddle(which, room, metrics);
-    }
+    if (const qsizetype kind = name.indexOf(kBeforeKind); kind > 0 && metrics.horizontalAdvance(name) > room)
+        return metrics.horizontalAdvance(name.left(kind) + kEllipsis) <= room
+            ? metrics.elidedText(name, Qt::ElideRight, room)
+            : cutInMiddle(name.left(kind), room, metrics);
     const qsizetype names = namesBegin(name);
     const bool isWhole = names == 0 || metrics.horizontalAdvance(name) <= room;
     return numberWithin(isWhole ? name : name.left(names - kBehindNumber.size()), room, metrics);
@@ -98,7 +96,7 @@ layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &
     sizes.foldedBlocks.assign(tree.blocks.size(), {14 * line, 3.6 * line});
     for (layout::BlockId id = 0; id < tree.blocks.size(); ++id)
         if (layout::isShapeChain(tree.blocks[id]))
-            sizes.foldedBlocks[id] = {8.5 * line, 1.7 * line};
+            sizes.foldedBlocks[id] = {10.5 * line, 1.7 * line}; // "Shape arithmetic" fits
     sizes.frameHeader = 2.4 * line;
     sizes.framePadding = line;
     return sizes;

@@ -1,5 +1,5 @@
 #include "core/backends/backends.h"
-#include "core/base/thread_waits.h"
+#include "core/base/thread_share.h"
 #include "core/dialect/registry.h"
 #include "core/infer/infer_types.h"
 #include "core/infer/typed_model.h"

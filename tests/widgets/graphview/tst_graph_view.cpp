@@ -430,7 +430,7 @@ void TestGraphView::backspaceFoldsTheBlockAround()
     QTest::keyClick(opened.view->canvas(), Qt::Key_Backspace);
     QVERIFY(opened.settle());
     const ItemIndex item = opened.view->scene()->itemOf(opened.node("stage1_b_conv"));
-    QCOMPARE(opened.view->scene()->items()[item].name, QString("Residual block 1 of 2"));
+    QCOMPARE(opened.view->scene()->items()[item].name, QStringLiteral("stage1 · Residual block 1 of 2"));
     QCOMPARE(opened.controller.selection().nodes().size(), std::size_t{6}); // all of stage1 but its last relu
 }
 

@@ -1,8 +1,10 @@
-#include "core/base/thread_waits.h"
+#include "core/base/thread_share.h"
 
 #include "core/base/file_descriptor.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
@@ -26,6 +28,14 @@ std::optional<std::chrono::nanoseconds> timeWaited()
     long long waited = 0;
     const auto [end, error] = std::from_chars(line.data() + space + 1, line.data() + line.size(), waited);
     return error == std::errc() ? std::optional(std::chrono::nanoseconds(waited)) : std::nullopt;
+}
+
+void stepBehind([[maybe_unused]] int steps)
+{
+#ifdef __linux__
+    const auto thread = static_cast<id_t>(gettid());
+    setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + steps);
+#endif
 }
 
 } // namespace halftone
