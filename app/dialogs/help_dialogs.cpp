@@ -62,9 +62,11 @@ std::vector<Row> rowsOf(QMainWindow *window)
             {{tr("T, I, F, W"), tr("move the selection to target, int8, fp32, widest")},
              {tr("C"), tr("conditions for the selected operator")},
              {tr("X"), tr("exclude the selected nodes")}});
-    section(
-        tr("Lists"),
-        {{tr("Del"), tr("remove the selection from its list")}, {tr("N"), tr("make the selection neutral")}});
+    section(tr("Lists"),
+            {{tr("Del"), tr("remove the selection from its list")},
+             {tr("N"), tr("make the selection neutral")},
+             {tr("Right, Left"), tr("list the nodes that share a row; put them together again")}});
+    section(tr("Find"), {{tr("Ctrl+A"), tr("in the list: select all nodes found")}});
     section(tr("Graph"),
             {{tr("Arrows, Home, End"), tr("go to a neighbour, to the first or last node")},
              {tr("Page Up, Page Down"), tr("scroll")},

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 namespace halftone::layout {
 namespace {
@@ -33,15 +34,39 @@ std::vector<std::size_t> characters(const std::string &text)
     return begins;
 }
 
-/// As much as fits `width` at about 0.56 em a character, no number left out that can stay.
-std::string elided(const std::string &text, double width, double em)
+/// Width of a character in em, as DejaVu Sans has it at most: of the usual fonts the widest.
+double widthOfCharacter(std::string_view character)
 {
-    return cutName(text, static_cast<std::size_t>(std::max(3.0, width / (0.56 * em))));
+    constexpr std::string_view kNarrow = "fijlrtIJ.,:;'|!()[]{}/\\- ";
+    constexpr std::string_view kWide = "mwMW@%&";
+    if (character == "·")
+        return 0.32;
+    if (character.size() > 1 || kWide.find(character.front()) != std::string_view::npos)
+        return 1;
+    if (kNarrow.find(character.front()) != std::string_view::npos)
+        return 0.42;
+    const bool isUpper = character.front() >= 'A' && character.front() <= 'Z';
+    return isUpper ? 0.79 : 0.64;
 }
 
-double widthOf(const std::string &text, double em)
+double widthOf(const std::string &text, double em, bool isBold = false)
 {
-    return 0.62 * em * static_cast<double>(characters(text).size() - 1);
+    constexpr double kBold = 1.13;
+    const std::vector<std::size_t> begins = characters(text);
+    double width = 0;
+    for (std::size_t k = 0; k + 1 < begins.size(); ++k)
+        width += widthOfCharacter(std::string_view(text).substr(begins[k], begins[k + 1] - begins[k]));
+    return em * width * (isBold ? kBold : 1);
+}
+
+/// As much as fits `width` in any usual font, no number left out that can stay.
+std::string elided(const std::string &text, double width, double em, bool isBold = false)
+{
+    const std::size_t count = characters(text).size() - 1;
+    std::string shown = text;
+    for (std::size_t kept = count; kept > 1 && widthOf(shown, em, isBold) > width; --kept)
+        shown = cutName(text, kept - 1);
+    return shown;
 }
 
 class Writer
@@ -142,12 +167,12 @@ private:
     void frameTitle(const SvgItem &item)
     {
         const double room = item.rect.width - 1.4 * m_em;
-        const std::string title = elided(item.title, room, m_em);
+        const std::string title = elided(item.title, room, m_em, true);
         const double y = item.rect.y + 1.1 * m_picture.lineHeight;
         const Span row{item.rect.x + 0.7 * m_em, item.rect.x + 0.7 * m_em + room};
         const TitlePlaces places
             = placeTitle(row, linesThrough({row.from, y - 0.7 * m_em, row.width(), 1.4 * m_em}),
-                         widthOf(title, m_em), widthOf(item.detail, 0.86 * m_em), 0.6 * m_em);
+                         widthOf(title, m_em, true), widthOf(item.detail, 0.86 * m_em), 0.6 * m_em);
         const auto write = [&](const Span &span, bool isCrossed, const std::string &what, double size,
                                const std::string &colour, bool isBold) {
             if (isCrossed)
@@ -158,8 +183,9 @@ private:
         write(places.title, places.isTitleCrossed, title, m_em, m_picture.text, true);
         if (places.detail.width() > 6 * m_em
             || places.detail.width() >= widthOf(item.detail, 0.86 * m_em) - 1)
-            write(places.detail, places.isDetailCrossed, item.detail, 0.86 * m_em, m_picture.secondText,
-                  false);
+            write(places.detail, places.isDetailCrossed,
+                  elided(item.detail, places.detail.width() + 1, 0.86 * m_em), 0.86 * m_em,
+                  m_picture.secondText, false);
     }
 
     std::vector<Span> linesThrough(const Rect &row) const
@@ -211,8 +237,8 @@ private:
         if (isFolded && item.isFaint)
             return text(left, middle, elided(item.title, right - left, m_em), m_em, second, false);
         const double titleY = isFolded ? r.y + 0.85 * line : isVariable ? middle : middle - 0.55 * line;
-        text(left, titleY, elided(item.title, right - left, m_em), m_em, item.isFaint ? second : colour,
-             isFolded);
+        text(left, titleY, elided(item.title, right - left, m_em, isFolded), m_em,
+             item.isFaint ? second : colour, isFolded);
         if (!isVariable)
             text(left, isFolded ? r.y + 2 * line : middle + 0.6 * line,
                  elided(item.detail, right - left, 0.86 * m_em), 0.86 * m_em, second, false);
@@ -224,7 +250,7 @@ private:
     void badge(const SvgItem &item, double &right)
     {
         const double size = 0.8 * m_em;
-        const double width = 0.62 * size * static_cast<double>(characters(item.badge).size() - 1) + 8;
+        const double width = widthOf(item.badge, size) + 8;
         const double height = size + 6;
         const Rect box{right - width, item.rect.centreY() - height / 2, width, height};
         const bool isFilled = !item.badgeText.empty();

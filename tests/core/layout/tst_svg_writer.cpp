@@ -61,6 +61,8 @@ private Q_SLOTS:
     void whereNoPlaceIsFreeTheLineEndsAtTheTitle();
     void textsOfEdgesAreWritten();
     void whatIsFaintHasItsTitleAlone();
+    void noTextLeavesItsBox_data();
+    void noTextLeavesItsBox();
 };
 
 void TestSvgWriter::anyNameGivesWellFormedXml()
@@ -160,6 +162,57 @@ void TestSvgWriter::whatIsFaintHasItsTitleAlone()
     QVERIFY(textOf(layout::svgOf(picture)).contains("3 operators"));
     picture.items[1].isFaint = true;
     QVERIFY(!textOf(layout::svgOf(picture)).contains("3 operators"));
+}
+
+void TestSvgWriter::noTextLeavesItsBox_data()
+{
+    QTest::addColumn<char>("character");
+    QTest::addColumn<double>("advance"); // of DejaVu Sans, in em
+    QTest::addColumn<double>("bold");
+    QTest::newRow("W") << 'W' << 0.989 << 1.103;
+    QTest::newRow("m") << 'm' << 0.974 << 1.042;
+    QTest::newRow("e") << 'e' << 0.615 << 0.678;
+    QTest::newRow("0") << '0' << 0.636 << 0.696;
+    QTest::newRow("i") << 'i' << 0.278 << 0.343;
+}
+
+void TestSvgWriter::noTextLeavesItsBox()
+{
+    QFETCH(const char, character);
+    QFETCH(const double, advance);
+    QFETCH(const double, bold);
+    SvgPicture picture = pictureOf(std::string(80, character));
+    picture.items[0].detail = picture.items[1].detail = picture.items[0].title;
+    picture.items.push_back(picture.items[1]);
+    picture.items.back().kind = SvgItem::Kind::Folded;
+    picture.items.back().badge.clear();
+    QXmlStreamReader reader(QByteArray::fromStdString(layout::svgOf(picture)));
+    double size = 0;
+    int texts = 0;
+    while (!reader.atEnd()) {
+        if (!reader.readNextStartElement())
+            continue;
+        const QXmlStreamAttributes attributes = reader.attributes();
+        if (reader.name() == u"svg")
+            size = attributes.value(QStringLiteral("font-size")).toDouble();
+        if (reader.name() != u"text")
+            continue;
+        const double x = attributes.value(QStringLiteral("x")).toDouble();
+        const bool isBold = attributes.hasAttribute(QStringLiteral("font-weight"));
+        const bool isCentred = attributes.hasAttribute(QStringLiteral("text-anchor"));
+        const double em = attributes.hasAttribute(QStringLiteral("font-size"))
+            ? attributes.value(QStringLiteral("font-size")).toDouble()
+            : size;
+        const QString text = reader.readElementText();
+        if (isCentred) // a badge's
+            continue;
+        const auto own = static_cast<double>(text.count(QLatin1Char(character)));
+        const double width = em * (own * (isBold ? bold : advance) + static_cast<double>(text.size()) - own);
+        QVERIFY2(x + width <= (x < 10 ? 200 : 170), qPrintable(text));
+        QVERIFY(text.size() > 3);
+        ++texts;
+    }
+    QVERIFY(texts >= 5);
 }
 
 QTEST_GUILESS_MAIN(TestSvgWriter)
