@@ -35,6 +35,8 @@ public:
     {
         graph::NodeDef def{op, name, std::move(attributes), {}, false};
         def.outputs.emplace_back(name);
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot)
+            def.slots.push_back(static_cast<decltype(def.slots)::value_type>(slot));
         return add(std::move(def), inputs);
     }
     /// A node that holds the values.

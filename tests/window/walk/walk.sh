@@ -361,7 +361,8 @@ shot second
 step="open a quantized model"
 open_model quantized.onnx
 shot quantized
-press button "Show constants, and pairs of quantization on edges, as nodes"
+keys alt+v
+press menu "Show All Nodes"
 settle
 shot all-nodes
 
