@@ -162,7 +162,7 @@ check_deb() {
     put_sample "$layer"
     put "$layer" "$packages"/halftone_*.deb
     (in_root "$release" "$layer" 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y install ./halftone_*.deb
-        halftone-cli --version && ldd /usr/bin/halftone-cli | grep -F /usr/lib/halftone/libdnnl
+        halftone-cli --version && ldd /usr/bin/halftone-cli | grep -F /lib/halftone/libdnnl
         halftone digits.onnx --screenshot window.png --size 1200x800
         [[ -f /usr/share/doc/halftone/licenses/README.txt && -f /usr/share/man/man1/halftone.1.gz ]]')
     is_drawn "$layers/$layer/upper/root/window.png" 1200x800
