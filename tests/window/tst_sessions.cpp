@@ -195,6 +195,7 @@ void TestSessions::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame()
         for (const policy::Edit &edit : edits)
             QVERIFY(window.controller().apply(edit));
         QVERIFY(settleAfterEdit(window));
+        QVERIFY(window.controller().figures().comparison);
         seconds = window.controller().figures().comparison->seconds;
         QVERIFY(window.files().save(path).ok());
     }

@@ -43,10 +43,16 @@ private:
     QTemporaryDir m_folder;
 };
 
+/// Waits until nothing has run for some turns of the event loop: the end of one job may begin the next.
 inline bool settle(const app::MainWindow &window, int milliseconds = 60000)
 {
-    return QTest::qWaitFor([&window] { return window.isSettled(); },
-                           static_cast<int>(instrumented(milliseconds)));
+    constexpr int kTurns = 3;
+    int calm = 0;
+    const auto isCalm = [&window, &calm] {
+        calm = window.isSettled() ? calm + 1 : 0;
+        return calm >= kTurns;
+    };
+    return QTest::qWaitFor(isCalm, static_cast<int>(instrumented(milliseconds)));
 }
 
 /// Waits for the jobs of an edit: they begin with the event loop.
