@@ -285,7 +285,7 @@ check_desktop() {
     for page in halftone halftone-cli; do
         said=$(LC_ALL=C.UTF-8 man --warnings -l "$prefix/share/man/man1/$page.1" 2>&1 >/dev/null)
         [[ -z $said ]] || fail "man -l $page.1: $said"
-        LC_ALL=C.UTF-8 man -l "$prefix/share/man/man1/$page.1" | col -b | grep -q "$page - "
+        LC_ALL=C.UTF-8 man -l "$prefix/share/man/man1/$page.1" | col -b | grep "$page - "
     done
     # shellcheck disable=SC2016  # the shell inside
     bash -euc 'source "$1"; COMP_WORDS=(halftone-cli conv); COMP_CWORD=1; _halftone_cli; [[ ${COMPREPLY[*]} == convert ]]' \
