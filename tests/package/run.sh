@@ -285,7 +285,7 @@ check_desktop() {
     for page in halftone halftone-cli; do
         said=$(LC_ALL=C.UTF-8 man --warnings -l "$prefix/share/man/man1/$page.1" 2>&1 >/dev/null)
         [[ -z $said ]] || fail "man -l $page.1: $said"
-        LC_ALL=C.UTF-8 man -l "$prefix/share/man/man1/$page.1" | col -b | grep -q "$page - "
+        LC_ALL=C.UTF-8 man -l "$prefix/share/man/man1/$page.1" | grep -E "$page +- "
     done
     # shellcheck disable=SC2016  # the shell inside
     bash -euc 'source "$1"; COMP_WORDS=(halftone-cli conv); COMP_CWORD=1; _halftone_cli; [[ ${COMPREPLY[*]} == convert ]]' \
@@ -347,7 +347,7 @@ if [[ ${#checks[@]} -eq 0 ]]; then
 fi
 [[ -x $HALFTONE_PACKAGE_BUILD/halftone-cli ]] || fail "$HALFTONE_PACKAGE_BUILD: no build in it; bash app/start.sh makes build/release"
 (install_packages debootstrap) || true # where it is not to be had, checks are skipped
-$quick || install_packages appstream desktop-file-utils imagemagick man-db bsdextrautils xdotool xvfb
+$quick || install_packages appstream desktop-file-utils imagemagick man-db xdotool xvfb
 
 if ! $made; then
     stage "packages"
