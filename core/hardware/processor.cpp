@@ -473,7 +473,9 @@ Description describe(const Processor &processor, std::span<const std::shared_ptr
             && one->fusesCasts == composed.fusesCasts;
     };
     const auto same = std::ranges::find_if(known, isTheSame);
-    return same == known.end() ? std::move(composed) : **same;
+    if (same != known.end())
+        return **same;
+    return composed;
 }
 
 Description decidedBy(Description description, const Measurement &found)
