@@ -63,7 +63,7 @@ check_wheel() {
     same_results "$release" "$layer" v/bin/halftone-cli
     # Without the window the command says how to get it.
     (in_root "$release" "$layer" 'v/bin/halftone 2>said && exit 1 || [[ $? -eq 3 ]]; cat said; grep -qF "pip install \"halftone-nn[gui]\"" said')
-    ((took < most_seconds * 1000)) || fail "pip took $took ms, expected less than $most_seconds s"
+    [[ -n ${HALFTONE_ANY_TIME:-} ]] || ((took < most_seconds * 1000)) || fail "pip took $took ms, expected less than $most_seconds s"
 }
 
 # The window's wheel: it names what the system lacks, and works once that is there.
@@ -344,6 +344,7 @@ done
 if [[ ${#checks[@]} -eq 0 ]]; then
     checks=("${all[@]}")
     ! $quick || checks=(contents wheel-bullseye)
+    ! $quick || export HALFTONE_ANY_TIME=1 # which the network decides
 fi
 [[ -x $HALFTONE_PACKAGE_BUILD/halftone-cli ]] || fail "$HALFTONE_PACKAGE_BUILD: no build in it; bash app/start.sh makes build/release"
 (install_packages debootstrap) || true # where it is not to be had, checks are skipped
