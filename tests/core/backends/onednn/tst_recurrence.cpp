@@ -198,7 +198,7 @@ Recurrence stackOf(Recurrence::Cell cell, bool isBidirectional = false)
     op.linearBeforeReset = cell == Recurrence::Cell::Gru;
     op.hasHidden = true;
     op.hasCell = cell == Recurrence::Cell::Lstm;
-    op.stack.emplace();
+    op.stack = Recurrence::Stack{}; // Clang 14 refuses emplace() for a nested class
     return op;
 }
 
