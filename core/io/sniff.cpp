@@ -57,7 +57,7 @@ Result<const ModelFormat *> sniff(std::span<const std::byte> bytes, std::string_
 {
     const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     if (text.empty())
-        return badInput({}, "an empty file", expectedFiles());
+        return badInput("byte 0", "an empty file", expectedFiles());
     const ModelFormat *likeliest = nullptr;
     Likeness best = Likeness::None;
     for (const ModelFormat *const format : formats()) {

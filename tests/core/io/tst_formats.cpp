@@ -31,6 +31,7 @@ private Q_SLOTS:
     void everyRowIsWhole();
     void theContentDecides_data();
     void theContentDecides();
+    void anEmptyFileIsRefusedAtItsFirstByte();
     void theNameOfTheOutputOrTheModelDecides();
     void aModelIsWrittenInItsOwnFormatOnly();
     void textsNameAllFormats();
@@ -103,6 +104,13 @@ void TestFormats::theContentDecides()
         = io::sniff(contentBytes({content.data(), std::size_t(content.size())}), path.toStdString());
     QCOMPARE(sniffed.ok() ? QString::fromUtf8(sniffed.value()->name) : QString(), format);
     QVERIFY(sniffed.ok() || sniffed.error().expected == io::expectedFiles());
+}
+
+void TestFormats::anEmptyFileIsRefusedAtItsFirstByte()
+{
+    const auto found = io::sniff({}, "empty.onnx");
+    QVERIFY(!found.ok());
+    QCOMPARE(found.error().where, std::string("byte 0"));
 }
 
 void TestFormats::theNameOfTheOutputOrTheModelDecides()
