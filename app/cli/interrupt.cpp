@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
@@ -41,12 +42,14 @@ Interrupt::~Interrupt()
 
 void Interrupt::wait(const std::stop_token &ended)
 {
-    while (sigwaitinfo(&m_signals, nullptr) == kWake && !ended.stop_requested()) { }
+    // The end of a child process interrupts this wait, too, where the thread that started it blocks signals meanwhile.
+    const auto isToWait = [](int signal) { return signal == kWake || (signal < 0 && errno == EINTR); };
+    while (isToWait(sigwaitinfo(&m_signals, nullptr)) && !ended.stop_requested()) { }
     if (ended.stop_requested())
         return;
     m_stop.request_stop();
     const timespec patience{0, std::chrono::nanoseconds(kPatience).count()};
-    while (sigtimedwait(&m_signals, nullptr, &patience) == kWake) {
+    while (isToWait(sigtimedwait(&m_signals, nullptr, &patience))) {
         if (ended.stop_requested())
             return;
     }

@@ -61,6 +61,7 @@ private Q_SLOTS:
     void parametersOfAnotherTypeAreRefused_data();
     void parametersOfAnotherTypeAreRefused();
     void aPairOfTwoRunsIsRefusedUnlessItIsMeant();
+    void withoutGraphvizTheLayoutIsPlain();
     void aSecondWriterIsToldAtOnce();
     void whatAKilledRunLeftGoesWithTheNext();
 };
@@ -228,6 +229,16 @@ void TestCliFiles::aPairOfTwoRunsIsRefusedUnlessItIsMeant()
         = callCli({"info", path("bfloat16-symbol.json"), "--params", path("net-0000.params")});
     QCOMPARE(meant.code, 0);
     QCOMPARE(callCli({"info", path("bfloat16-symbol.json"), "--no-params"}).code, 0);
+}
+
+/// The end of the child that could not become that program is no order to stop.
+void TestCliFiles::withoutGraphvizTheLayoutIsPlain()
+{
+    qputenv("HALFTONE_DOT", "/nowhere");
+    const CliOutcome outcome = callCli({"layout", path("net-symbol.json"), "--no-params"});
+    qunsetenv("HALFTONE_DOT");
+    QVERIFY2(outcome.code == 0, outcome.err.constData());
+    QVERIFY2(outcome.out.contains("/nowhere: No such file or directory"), outcome.out.constData());
 }
 
 void TestCliFiles::aSecondWriterIsToldAtOnce()
