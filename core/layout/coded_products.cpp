@@ -1,8 +1,7 @@
 #include "core/layout/coded_products.h"
 
 #include "core/dialect/coded_pairs.h"
-#include "core/dialect/dialect.h"
-#include "core/ops/operator.h"
+#include "core/layout/node_kind.h"
 
 #include <algorithm>
 #include <optional>
@@ -14,12 +13,6 @@ using graph::NodeId;
 
 constexpr NodeId kSeveralReaders = static_cast<NodeId>(-1);
 constexpr NodeId kNoReader = static_cast<NodeId>(-2);
-
-ops::Operator kindOf(const graph::Graph &graph, NodeId id)
-{
-    const Result<ops::Operator> kind = graph.dialect()->readKind(graph.node(id));
-    return kind.ok() ? kind.value() : ops::Operator();
-}
 
 bool isCast(const ops::Operator &op)
 {

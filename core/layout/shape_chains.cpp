@@ -1,7 +1,6 @@
 #include "core/layout/shape_chains.h"
 
-#include "core/dialect/dialect.h"
-#include "core/ops/operator.h"
+#include "core/layout/node_kind.h"
 #include "core/tensor/dtype.h"
 
 #include <algorithm>
@@ -52,15 +51,11 @@ ShapeArithmetic shapeArithmetic(const graph::Graph &graph, const std::vector<cha
     found.nodes.assign(graph.nodeCount(), 0);
     if (graph.dialect() == nullptr)
         return found;
-    const auto kindOf = [&graph](const graph::NodeDef &node) {
-        const Result<ops::Operator> kind = graph.dialect()->readKind(node);
-        return kind.ok() ? kind.value() : ops::Operator();
-    };
     std::unordered_map<std::string_view, bool> giveShapes; // by operator's name
-    const auto givesShape = [&](const graph::NodeDef &node) {
-        const auto [at, isNew] = giveShapes.try_emplace(node.op, false);
+    const auto givesShape = [&](NodeId id) {
+        const auto [at, isNew] = giveShapes.try_emplace(graph.node(id).op, false);
         if (isNew)
-            at->second = kindOf(node).is<ops::ShapeOf>();
+            at->second = kindOf(graph, id).is<ops::ShapeOf>();
         return at->second;
     };
     bool any = false;
@@ -72,8 +67,8 @@ ShapeArithmetic shapeArithmetic(const graph::Graph &graph, const std::vector<cha
             shapes += found.nodes[input.node] != 0 ? 1U : 0U;
             return found.nodes[input.node] != 0 || drawn[input.node] == 0;
         });
-        const bool isShape = givesShape(graph.node(id))
-            || (readsIntegers && shapes > 0 && keepsIntegers(kindOf(graph.node(id))));
+        const bool isShape
+            = givesShape(id) || (readsIntegers && shapes > 0 && keepsIntegers(kindOf(graph, id)));
         found.nodes[id] = isShape ? 1 : 0;
         any = any || isShape;
     }
