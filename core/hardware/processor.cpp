@@ -72,8 +72,7 @@ const std::vector<Extension> &x86Extensions()
          kNone,
          kNone,
          fact("Products of 8 bits take VPMADDUBSW, VPMADDWD and VPADDD: 32 products in three instructions, "
-              "where "
-              "one FMA has 8; the first saturates at 16 bits",
+              "where one FMA has 8; the first saturates at 16 bits",
               kIntelManual)},
         {"fp16",
          "FP16",
@@ -101,8 +100,7 @@ const std::vector<Extension> &x86Extensions()
          kNone,
          kNone,
          fact("VDPBF16PS: 32 products of bfloat16 into 16 lanes of float32 in a 512-bit instruction, where "
-              "one FMA "
-              "has 16",
+              "one FMA has 16",
               kIntelExtensions)},
         {"amx-bf16",
          "AMX-BF16",
@@ -112,8 +110,7 @@ const std::vector<Extension> &x86Extensions()
          kNone,
          kNone,
          fact("TDPBF16PS: 16 × 16 × 32 products in 16 cycles, 1,024 operations a cycle; two units of AVX-512 "
-              "FMA "
-              "have 64 in float32",
+              "FMA have 64 in float32",
               kIntelOptimization)},
         {"vnni",
          "VNNI",
