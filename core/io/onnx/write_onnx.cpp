@@ -145,7 +145,8 @@ void raiseVersion(const GraphData *data, ::onnx::ModelProto &model)
 } // namespace onnx
 
 Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile,
-                            std::span<const tensor::DType> outputTypes)
+                            std::span<const tensor::DType> outputTypes,
+                            const std::unordered_map<std::string, tensor::Shape> *handedOver)
 {
     const auto *const data = dynamic_cast<const onnx::GraphData *>(model.graph.format().get());
     ::onnx::ModelProto proto;
@@ -155,6 +156,8 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
         parameters.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     onnx::GraphWriter writer(model.graph, &parameters);
     writer.sayOutputTypes(outputTypes);
+    if (handedOver != nullptr)
+        writer.handOver(*handedOver);
     onnx::ValuesApart apart;
     writer.keepApart(apart);
     HALFTONE_CHECK(writer.write(*proto.mutable_graph()));
