@@ -91,6 +91,7 @@ void printSummary(const session::Session &session, const walks::RunOutcome &outc
 Result<void> takeOptions(RunOptions &options)
 {
     HALFTONE_CHECK(options.data.take(options.settings));
+    options.settings.precision = options.precision.type();
     options.settings.allNodes = options.outputs == "all";
     if (options.hasSeed)
         options.settings.randomParameters = options.seed;
