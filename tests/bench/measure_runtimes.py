@@ -128,6 +128,8 @@ class Ort:
             return "none" if "NOT_IMPLEMENTED" in words or "Could not find an implementation" in words or "Type Error" in words and type_name != "float32" else None
         stored = onnx.load(self.file)
         os.remove(self.file)
+        if all(node.op_type == "Identity" for node in stored.graph.node):
+            return None  # the test asks for nothing
         casts = any("InsertedPrecisionFreeCast" in name for node in stored.graph.node for name in (node.name, *node.input, *node.output))
         return "float32" if casts else "native"
 
@@ -192,9 +194,9 @@ def newest_opset(runtime):
 def conv_codes(form, per_channel):
     """A convolution of codes, as quantize writes it: x -> QuantizeLinear -> ... -> DequantizeLinear -> y."""
     rng = np.random.default_rng(1)
-    scales = np.full(8 if per_channel else (), 0.02, np.float32)
+    scales = np.full(8 if per_channel else (), 0.02, np.float32)  # of 8 output channels, beside 4 input channels
     zeros = np.zeros(scales.shape, np.int8)
-    values = {"s": np.float32(0.05), "z": np.uint8(128), "w": rng.integers(-127, 128, (8, 8, 3, 3), np.int8), "ws": scales, "wz": zeros}
+    values = {"s": np.float32(0.05), "z": np.uint8(128), "w": rng.integers(-127, 128, (8, 4, 3, 3), np.int8), "ws": scales, "wz": zeros}
     nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["c"], name="q")]
     if form == "qoperator":
         nodes += [helper.make_node("QLinearConv", ["c", "s", "z", "w", "ws", "wz", "s", "z"], ["d"], name="conv")]
@@ -203,7 +205,7 @@ def conv_codes(form, per_channel):
         nodes += [helper.make_node("DequantizeLinear", ["c", "s", "z"], ["a"], name="da"), helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["b"], name="db", **axis),
                   helper.make_node("Conv", ["a", "b"], ["v"], name="conv"), helper.make_node("QuantizeLinear", ["v", "s", "z"], ["d"], name="qd")]
     nodes += [helper.make_node("DequantizeLinear", ["d", "s", "z"], ["y"], name="dy")]
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8, 8, 8])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 6, 6])],
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 8, 8])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 6, 6])],
                               [numpy_helper.from_array(np.asarray(v), k) for k, v in values.items()])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8
