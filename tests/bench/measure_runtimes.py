@@ -1,10 +1,11 @@
 """Which kernels a runtime has, by operator, opset and type: writes resources/onnx/runtimes.json.
 
-    python3 tests/bench/measure_runtimes.py [ort] [openvino] [--out FILE]      (Python with numpy, onnx, onnxruntime, openvino)
+    python3 tests/bench/measure_runtimes.py [ort] [openvino] [--tensorrt operators.md] [--out FILE]      (Python with numpy, onnx, onnxruntime, openvino)
 
 Models of one node are handed to the runtime, in each opset that changed the operator and in each type: those of ONNX's own node tests with
 their floating-point tensors in another type. A runtime says what it makes of them before it runs: ONNX Runtime in the graph that it
-stores, OpenVINO in the graph that it executes. Entries of runtimes that are not named stay as they are.
+stores, OpenVINO in the graph that it executes. TensorRT is not run: its entry is what the list of operators of onnx-tensorrt says
+(docs/operators.md). Entries of runtimes that are not named stay as they are.
 
 A type of an operator has one of these, for all opsets or by the opset that begins it:
     native     computes in it
@@ -244,6 +245,22 @@ def kernels_of(runtime):
     return {"name": runtime.name, "title": runtime.title, "version": runtime.version, "opset": newest, "int8": forms, "kernels": table}
 
 
+def documented(path):
+    """TensorRT as its list of operators has it. The forms of int8 are those of its developer guide: pairs with zero points of 0."""
+    text = Path(path).read_text()
+    version, opset = re.search(r"TensorRT ([0-9.]+[0-9]) supports operators.* to opset ([0-9]+)", text).groups()
+    known = json.loads((ROOT / "resources/onnx/operators.json").read_text())
+    words = {"float32": "FP32", "float16": "FP16", "bfloat16": "BF16"}
+    table = {}
+    for op, supported, types in re.findall(r"^\| (\w+) *\| ([YN])[^|]*\|([^|\n]*)", text, re.M):
+        named = {t.strip() for t in types.split(",")}
+        floats = {schema.since_version for schema in [schema_of(op, int(opset))] if schema and any("float" in t for c in schema.type_constraints for t in c.allowed_type_strs)}
+        if op in known and op not in MOVES and floats and (supported == "N" or named & set(words.values())):
+            table[op] = {name: "native" if supported == "Y" and word in named else "none" for name, word in words.items()}
+    forms = {"qdq tensor": True, "qdq channel": True, "qoperator tensor": False, "qoperator channel": False}
+    return {"name": "tensorrt", "title": "TensorRT", "version": version, "documented": True, "opset": int(opset), "int8": forms, "kernels": table}
+
+
 def processor_flags():
     text = Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
     flags = next((line for line in text.splitlines() if line.startswith("flags")), "").split()
@@ -265,15 +282,18 @@ def text_of(table):
 def main():
     q = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     q.add_argument("runtimes", nargs="*", metavar="ort|openvino")
+    q.add_argument("--tensorrt", metavar="operators.md", help="the list of onnx-tensorrt")
     q.add_argument("--out", default=str(ROOT / "resources/onnx/runtimes.json"))
     a = q.parse_args()
     out = Path(a.out)
     table = json.loads(out.read_text()) if out.exists() else {"runtimes": []}
     kept = {one["name"]: one for one in table["runtimes"]}
     for kind in (Ort, OpenVino):
-        if not a.runtimes or kind.name in a.runtimes:
+        if kind.name in a.runtimes or not (a.runtimes or a.tensorrt):
             kept[kind.name] = kernels_of(kind())
             print(f"{kind.title} {kept[kind.name]['version']}: {len(kept[kind.name]['kernels'])} operators", file=sys.stderr)
+    if a.tensorrt:
+        kept["tensorrt"] = documented(a.tensorrt)
     out.write_text(text_of({"processor": processor_flags(), "runtimes": list(kept.values())}))
 
 
