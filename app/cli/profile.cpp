@@ -17,6 +17,7 @@
 #include "core/report/figures_object.h"
 #include "core/report/json_values.h"
 #include "core/report/roofline.h"
+#include "core/runtimes/kernel_table.h"
 
 #include <array>
 #include <cstdio>
@@ -88,6 +89,16 @@ void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo
             + " emulated. Times do not carry over to a machine with native support\n";
         std::fputs(text.c_str(), stderr);
     }
+}
+
+/// What a runtime has no kernel for, before anything runs.
+void warnOfKernels(const infer::TypedModel &typed, const std::string &backend)
+{
+    const runtimes::KernelTable *const table = runtimes::kernelTableOf(backend);
+    if (table == nullptr)
+        return;
+    for (const std::string &text : runtimes::missingTexts(*table, typed))
+        std::fputs(("warning: " + printable(text) + '\n').c_str(), stderr);
 }
 
 /// The shapes that the call gives, else those that the model says of its data.
@@ -192,7 +203,10 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     HALFTONE_TRY(const latency::GivenInputs given, givenInputs(options));
     HALFTONE_TRY(const infer::TypedModel wanted,
                  latency::typedModel(std::move(model), knownHere, policy, progress(stop), given));
-    warnOfEmulation(wanted, result.backend);
+    if (result.backend.wholeModels)
+        warnOfKernels(wanted, options.backend);
+    else
+        warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
     HALFTONE_TRY(result.latency, latency::measureLatency(*plan, settings, progress(stop)));
     if (result.chip)
