@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test: bash tests/run.sh [--quick]
-# --quick leaves out what needs the network: MXNet and ONNX Runtime from PyPI (interop). ctest's summary is the last line.
+# --quick leaves out what needs the network: MXNet, ONNX Runtime and OpenVINO from PyPI (interop). ctest's summary is the last line.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,7 +28,7 @@ prepare_peer() {
 # Takes its time over the network, so that it goes on beside the build.
 prepare_peers() {
     prepare_peer mxnet MXNet requirements.txt
-    prepare_peer onnxruntime "ONNX Runtime" requirements_onnx.txt
+    prepare_peer onnxruntime "ONNX Runtime and OpenVINO" requirements_onnx.txt
 }
 
 check_style() {
@@ -53,7 +53,7 @@ fi
 configure dev "${fast_build[@]}"
 run_quietly build/logs/build-dev.log cmake --build build/dev
 if [[ -n $peers ]]; then
-    stage "MXNet and ONNX Runtime from PyPI"
+    stage "MXNet, ONNX Runtime and OpenVINO from PyPI"
     wait "$peers"
     trap - EXIT
 fi
