@@ -92,7 +92,7 @@ void TestRuntimeTypes::typesThatRanAreShownEverywhere()
     const QString picture = qEnvironmentVariable("HALFTONE_TEST_PICTURE");
     if (!picture.isEmpty()) {
         m_window->resize(1600, 1000);
-        controller().selection().setNodes({conv});
+        controller().selection().set(conv);
         QTest::qWait(1000);
         m_window->grab().save(picture);
     }
