@@ -21,6 +21,12 @@ void LayerFilterProxy::setQuery(session::Query query)
     invalidateFilter();
 }
 
+void LayerFilterProxy::setConstantsShown(bool areShown)
+{
+    m_showsConstants = areShown;
+    invalidateFilter();
+}
+
 /// Asks all nodes at once, where the last answer is of another state.
 void LayerFilterProxy::find() const
 {
@@ -48,10 +54,15 @@ const std::vector<std::string> &LayerFilterProxy::notes() const
 bool LayerFilterProxy::filterAcceptsRow(int sourceRow, const QModelIndex &) const
 {
     const auto *const model = qobject_cast<const LayerTableModel *>(sourceModel());
-    if (!model || m_query.isEmpty())
+    if (!model)
+        return true;
+    const graph::NodeId node = model->nodeAt(sourceRow);
+    if (!m_showsConstants && model->isConstant(node))
+        return false;
+    if (m_query.isEmpty())
         return true;
     find();
-    return m_isFound[model->nodeAt(sourceRow)];
+    return m_isFound[node];
 }
 
 bool LayerFilterProxy::lessThan(const QModelIndex &left, const QModelIndex &right) const

@@ -254,6 +254,16 @@ void LayersTable::setFilterText(const QString &text)
     m_filter->setText(text);
 }
 
+void LayersTable::setConstantsShown(bool areShown)
+{
+    {
+        const QScopedValueRollback<bool> guard(m_isSyncing, true);
+        m_proxy->setConstantsShown(areShown);
+    }
+    showCount();
+    showSelection();
+}
+
 void LayersTable::refreshFilter()
 {
     auto query = session::Query::parse(m_filter->text().toStdString(), session::nodeFields());
@@ -281,8 +291,13 @@ void LayersTable::showCount()
     m_said->setVisible(isOpen && !said.isEmpty());
     if (!isOpen)
         return;
-    const int all = m_model->rowCount();
+    const int hidden = m_proxy->areConstantsShown() ? 0 : m_model->constantCount();
+    const int all = m_model->rowCount() - hidden;
     const int shown = m_proxy->rowCount();
+    m_count->setToolTip(
+        hidden == 0
+            ? QString()
+            : tr("Constants that are not listed: %1. View \u203a Show All Nodes lists them.").arg(hidden));
     m_count->setText(shown == all ? tr("%1 layers").arg(all) : tr("%1 of %2 layers").arg(shown).arg(all));
 }
 
