@@ -51,6 +51,20 @@ const std::vector<std::string> &LayerFilterProxy::notes() const
     return m_notes;
 }
 
+int LayerFilterProxy::hiddenConstants() const
+{
+    const auto *const model = qobject_cast<const LayerTableModel *>(sourceModel());
+    if (!model || m_showsConstants)
+        return 0;
+    if (m_query.isEmpty())
+        return model->constantCount();
+    find();
+    int hidden = 0;
+    for (graph::NodeId node = 0; node < m_isFound.size(); ++node)
+        hidden += m_isFound[node] && model->isConstant(node) ? 1 : 0;
+    return hidden;
+}
+
 bool LayerFilterProxy::filterAcceptsRow(int sourceRow, const QModelIndex &) const
 {
     const auto *const model = qobject_cast<const LayerTableModel *>(sourceModel());

@@ -26,6 +26,7 @@ public:
     bool areConstantsShown() const { return m_showsConstants; }
     /// What was asked for and no node has, as session::findNodes() says it.
     const std::vector<std::string> &notes() const;
+    int hiddenConstants() const; ///< that the query asks for
 
 protected:
     bool filterAcceptsRow(int sourceRow, const QModelIndex &sourceParent) const override;
