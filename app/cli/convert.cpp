@@ -183,7 +183,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
                      .claim(options.out, options.model.model));
     if (options.hasExternalData)
         output.separateValues();
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     if (options.policy.isEmpty() && isCopied(session.source().model.graph, output))
         return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));

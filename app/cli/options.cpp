@@ -55,12 +55,13 @@ std::vector<NamedFile> ModelOptions::files() const
     return files;
 }
 
-Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
+Result<session::Session> ModelOptions::open(const std::stop_token &stop, bool takesParametersAlone) const
 {
     io::LoadOptions options;
     options.params = params;
     options.noParams = noParams;
     options.takesParametersAlone = takesParametersAlone;
+    options.stop = stop;
     HALFTONE_TRY(session::Session session, session::Session::open(model, options));
     for (const std::string &option : shapes) {
         const std::size_t equals = option.rfind('=');

@@ -148,7 +148,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     HALFTONE_TRY(const latency::PlanMaker maker, latency::PlanMaker::create(options.backend, threads));
     result.backend = maker.backend();
     result.chip = machines::chipOf(result.backend);
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     if (!options.table.empty() && !options.quantized && !walks::asksForInt8(policy))
         return badCall("--table", "has no effect: no operator is in int8",

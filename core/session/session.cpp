@@ -196,7 +196,7 @@ Result<walks::CompareOutcome> Session::compareAgainst(const std::string &path,
                                                       const walks::CompareOptions &options,
                                                       const Progress &progress) const
 {
-    HALFTONE_TRY(const io::LoadedModel other, openModel(path));
+    HALFTONE_TRY(const io::LoadedModel other, openModel(path, {.stop = progress.stop}));
     auto models = compare::pairByName(m_source->model, other.model);
     if (!models.ok())
         return inFile(std::move(models).error(), path);

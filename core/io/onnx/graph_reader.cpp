@@ -508,8 +508,11 @@ Result<graph::Graph> GraphReader::read()
     const auto nodes = static_cast<std::size_t>(m_proto.node_size());
     m_graph.reserve(nodes + static_cast<std::size_t>(m_proto.initializer_size()), nodes * 2);
     HALFTONE_CHECK(addVariables());
-    for (int k = 0; k < m_proto.node_size(); ++k)
+    for (int k = 0; k < m_proto.node_size(); ++k) {
+        if (m_context.stop.stop_requested())
+            return cancelled();
         HALFTONE_CHECK(addNode(m_proto.node(k), static_cast<std::size_t>(k)));
+    }
     HALFTONE_CHECK(addHeads());
     orderCaptured();
     auto data = std::make_shared<GraphData>();
