@@ -256,7 +256,7 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
     if (!optimise.empty())
         HALFTONE_CHECK(policy::setOptimise(policy, optimise));
     if (!lists.empty())
-        policy.listVersion = lists;
+        policy::setListVersion(policy, lists);
     for (const auto &[ops, to] : {std::pair(&targetOps, To::Target), std::pair(&fp32Ops, To::Fp32),
                                   std::pair(&widestOps, To::Widest), std::pair(&neutralOps, To::Neutral)}) {
         for (const std::string &op : *ops)
