@@ -296,7 +296,7 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                        .writes("--csv", options.csv)
                        .writes("--out", options.out)
                        .check());
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     if (options.shard.isCount)
         return printMaxShards(session.source(), options.compare.examples, options.compare.backend,
                               options.compare.batch, options.compare.settings.memoryLimit);

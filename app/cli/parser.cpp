@@ -1,5 +1,7 @@
 #include "app/cli/parser.h"
 
+#include "core/base/text.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -111,6 +113,15 @@ Option Option::notEmpty() const
 {
     option(m_option).check([](const std::string &value) {
         return value.empty() ? std::string("nothing, expected a name") : std::string();
+    });
+    return *this;
+}
+
+Option Option::positive() const
+{
+    option(m_option).check([](const std::string &value) {
+        const auto number = parseInteger(value);
+        return number && *number < 1 ? value + ", expected a positive number" : std::string();
     });
     return *this;
 }

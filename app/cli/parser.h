@@ -24,6 +24,7 @@ public:
     Option required(bool isRequired = true) const;
     Option oneOf(std::vector<std::string> values) const; ///< others are refused
     Option notEmpty() const; ///< an empty value is refused: for names of outputs
+    Option positive() const; ///< a number below 1 is refused
     Option group(const std::string &title) const; ///< in the help
     Option excludes(Option other) const;
     Option describe(const std::string &help) const; ///< in place of its help so far

@@ -120,8 +120,7 @@ Result<void> setBatch(const ProfileOptions &options, session::Session &session)
 {
     if (options.batch == 0)
         return {};
-    if (options.batch < 0 || options.batch > (std::int64_t{1} << 30))
-        return badCall("--batch", std::to_string(options.batch), "a positive number");
+    HALFTONE_CHECK(checkCounts({{"--batch", options.batch}}));
     HALFTONE_TRY(const infer::KnownShapes shapes, dataShapes(session));
     if (shapes.empty())
         return badCall("--batch", "the shapes of the inputs are unknown",
@@ -149,7 +148,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     HALFTONE_TRY(const latency::PlanMaker maker, latency::PlanMaker::create(options.backend, threads));
     result.backend = maker.backend();
     result.chip = machines::chipOf(result.backend);
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     if (!options.table.empty() && !options.quantized && !walks::asksForInt8(policy))
         return badCall("--table", "has no effect: no operator is in int8",
@@ -359,7 +358,8 @@ void addProfile(Parser &app, Action &chosen)
     command.option("--repeats", &options->repeats, "Number of timed runs (default: 30)").type("N");
     command.option("--warmup", &options->warmup, "Number of warm-up runs (default: 5)").type("N");
     command.option("--batch", &options->batch, "First dimension of every input (default: the model's)")
-        .type("N");
+        .type("N")
+        .positive();
     command
         .option("--random-params", &options->seed,
                 "Draw random values for missing parameters, with this seed")

@@ -106,7 +106,7 @@ Result<void> run(RunOptions options, const std::stop_token &stop)
                        .writes("--out", options.out)
                        .check());
     HALFTONE_TRY(options.settings.accumulator, policy::accumulatorNamed(options.accumulate));
-    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::Session session, options.model.open(stop));
     HALFTONE_TRY(const walks::RunOutcome outcome, session.run(options.settings, progress(stop)));
     if (!options.out.empty()) {
         auto written = io::writeNpz(outcome.outputs, options.out);

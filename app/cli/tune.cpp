@@ -295,7 +295,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
         HALFTONE_TRY(io::ModelOutput claimed, files.claim(options.write, options.model.model));
         output.emplace(std::move(claimed));
     }
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     HALFTONE_CHECK(takeShapes(session, call.compare.examples));
     std::vector<std::string> notes = session.source().notes;

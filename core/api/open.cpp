@@ -103,6 +103,7 @@ Result<Model> open(const std::string &path, const OpenOptions &options, const Pr
         io::LoadOptions how;
         how.params = options.parameters;
         how.noParams = options.withoutParameters;
+        how.stop = progressOf(progress).stop;
         HALFTONE_TRY(session::Session session, session::Session::open(path, how));
         for (const auto &[name, shape] : options.shapes)
             HALFTONE_CHECK(session.setInputShape(name, tensor::Shape(shape)));

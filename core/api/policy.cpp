@@ -75,7 +75,7 @@ Result<BuiltInLists> builtInLists(Type target, const std::string &format)
         if (dialect == nullptr)
             return badCall("format", '"' + format + '"', "a format with built-in lists");
         HALFTONE_TRY(const policy::OpLists *const lists,
-                     policy::builtInLists(*dialect, dtypeOf(target), policy::Policy().listVersion));
+                     policy::builtInLists(*dialect, dtypeOf(target), {}));
         return BuiltInLists{lists->target, lists->fp32, lists->widest, lists->neutral};
     });
 }

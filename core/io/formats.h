@@ -64,7 +64,7 @@ struct ModelFormat
     /// `content`: at least the first bytes.
     Likeness (*sniff)(std::span<const std::byte> content, std::string_view path);
     /// isChanging  set if another process is replacing the files, of which those read may not belong together
-    /// fails       BadInput with file and place; Unsupported if this build cannot read the format
+    /// fails       BadInput with file and place; Unsupported if this build cannot read the format; Cancelled
     Result<LoadedModel> (*load)(const std::shared_ptr<const MappedFile> &file, const LoadOptions &options,
                                 bool &isChanging);
     /// Of a model that is written under this name, with or without the ending.

@@ -45,7 +45,7 @@ Result<LoadedModel> loadOnnx(const std::shared_ptr<const MappedFile> &file, cons
         return badCall(halftone::Field::Params, "an ONNX model contains its parameters",
                        "; leave the parameter file out");
     LoadedModel loaded;
-    HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes));
+    HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes, options.stop));
     if (options.leavesOutParameters()) {
         loaded.model.parameters.clear();
         loaded.model.hasParameters = false;
