@@ -307,7 +307,7 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms (sum)")});
     if (const std::string slow = slowKernels(latency); !slow.empty())
         head.add({"slow kernels", slow});
-    head.add({"memory", humanBytes(latency.peakBytes)});
+    head.add({"memory", latency.peakBytes ? humanBytes(*latency.peakBytes) : std::string("unknown")});
     if (latency.deviceMs)
         head.add({"device alone", fixed(*latency.deviceMs, " ms without copies to and from the device")});
     if (latency.launches)

@@ -10,7 +10,7 @@ namespace {
 
 Latency latencyOf(const latency::Latency &measured)
 {
-    Latency latency{measured.medianMs, measured.minMs, measured.p95Ms, measured.peakBytes, {}};
+    Latency latency{measured.medianMs, measured.minMs, measured.p95Ms, measured.peakBytes.value_or(0), {}};
     for (const latency::LayerLatency &layer : measured.layers)
         latency.layers.push_back(
             {layer.step.nodes, layer.step.op, typeOf(layer.step.dtype), layer.step.kernel, layer.medianUs});

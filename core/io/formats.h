@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::io {
@@ -73,6 +74,12 @@ struct ModelFormat
     Result<std::vector<std::string>> (*save)(const graph::Model &model, const ModelOutput &output,
                                              const LoadedModel &source,
                                              std::span<const tensor::DType> outputTypes);
+    /// As `save`, for a runtime that is to tell of nodes by our names: each node has the name that it bears in the graph, and inputs have
+    /// these shapes, by variable. Outputs are the graph's heads in their order. Null: no runtime reads the format.
+    Result<std::vector<std::string>> (*handOver)(const graph::Model &model, const ModelOutput &output,
+                                                 std::span<const tensor::DType> outputTypes,
+                                                 const std::unordered_map<std::string, tensor::Shape> &shapes)
+        = nullptr;
     /// The parameter file beside a model; null: hasParameterFile is not set.
     std::optional<std::string> (*parametersBeside)(const std::string &modelPath) = nullptr;
 };

@@ -48,10 +48,14 @@ inline OrderedJson latencyObject(const latency::Latency &latency)
         if (layer.limitUs)
             layers.back()["limit_us"] = *layer.limitUs;
     }
-    OrderedJson object{{"median_ms", latency.medianMs},   {"min_ms", latency.minMs},
-                       {"p95_ms", latency.p95Ms},         {"layers", std::move(layers)},
-                       {"casts_us", latency.castsUs},     {"sum_of_layers_ms", latency.sumOfLayersMs},
-                       {"peak_bytes", latency.peakBytes}, {"disturbed", latency::isDisturbed(latency)},
+    OrderedJson object{{"median_ms", latency.medianMs},
+                       {"min_ms", latency.minMs},
+                       {"p95_ms", latency.p95Ms},
+                       {"layers", std::move(layers)},
+                       {"casts_us", latency.castsUs},
+                       {"sum_of_layers_ms", latency.sumOfLayersMs},
+                       {"peak_bytes", latency.peakBytes ? OrderedJson(*latency.peakBytes) : OrderedJson()},
+                       {"disturbed", latency::isDisturbed(latency)},
                        {"attempts", latency.attempts}};
     if (latency.limitMs)
         object["limit_ms"] = *latency.limitMs;
