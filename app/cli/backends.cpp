@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "core/api/halftone/version.h"
+#include "core/base/text.h"
 
 #include <memory>
 
@@ -10,6 +11,31 @@ namespace halftone::cli {
 namespace {
 
 using backends::BackendInfo;
+
+/// What may stand behind the colon of its name; empty where it is not there or does not start.
+std::vector<std::string> variantsOf(const BackendInfo &info)
+{
+    if (!info.available)
+        return {};
+    auto variants = backends::providersOf(info.name);
+    return variants.ok() ? std::move(variants).value() : std::vector<std::string>();
+}
+
+Json runtimeJson(const BackendInfo &info)
+{
+    return {{"version", info.version.empty() ? Json() : Json(info.version)},
+            {"file", info.file.empty() ? Json() : Json(info.file)},
+            {"providers", variantsOf(info)}};
+}
+
+/// "1.22.0, PATH; providers: A, B", below the table: the columns are for what all backends have.
+void printRuntime(const BackendInfo &info)
+{
+    std::string variants;
+    for (const std::string &variant : variantsOf(info))
+        variants += (variants.empty() ? "; --backend " : ", ") + info.name + ':' + variant;
+    print('\n' + info.name + ": " + printable(info.version + ", " + info.file + variants) + '\n');
+}
 
 Result<void> listBackends(bool asJson)
 {
@@ -25,6 +51,8 @@ Result<void> listBackends(bool asJson)
                                 {"device", info.device},
                                 {"dtypes", std::move(dtypes)},
                                 {"why", info.why}});
+            if (info.wholeModels)
+                backends.back().update(runtimeJson(info));
         }
         printJson({{"version", HALFTONE_VERSION}, {"backends", std::move(backends)}});
         return {};
@@ -42,6 +70,9 @@ Result<void> listBackends(bool asJson)
                    lists[1].empty() ? "-" : lists[1], info.why});
     }
     print(table.toString());
+    for (const BackendInfo &info : all)
+        if (info.wholeModels && info.available)
+            printRuntime(info);
     return {};
 }
 

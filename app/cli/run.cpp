@@ -17,6 +17,7 @@ struct RunOptions
 {
     ModelOptions model;
     DataOptions data;
+    PrecisionOption precision;
     walks::RunSettings settings; ///< with the data, once they were taken
     std::string outputs = "heads";
     std::string out;
@@ -91,6 +92,7 @@ void printSummary(const session::Session &session, const walks::RunOutcome &outc
 Result<void> takeOptions(RunOptions &options)
 {
     HALFTONE_CHECK(options.data.take(options.settings));
+    options.settings.precision = options.precision.type();
     options.settings.allNodes = options.outputs == "all";
     if (options.hasSeed)
         options.settings.randomParameters = options.seed;
@@ -113,6 +115,7 @@ Result<void> run(RunOptions options, const std::stop_token &stop)
         if (!written.ok())
             return inFile(std::move(written).error(), options.out);
     }
+    tellNotes(session.source().modelPath, outcome.notes);
     if (options.json)
         printJson(jsonOf(outcome, options));
     else
@@ -128,6 +131,7 @@ void addRun(Parser &app, Action &chosen)
     Command command = app.command("run", "Run a model on arrays or pictures");
     options->model.addTo(command);
     options->data.addTo(command, DataOptions::Labels::Accuracy);
+    options->precision.addTo(command);
     command
         .option("--outputs", &options->outputs,
                 "Values to return: heads (the outputs) or all (every node) (default: heads)")
