@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "core/api/halftone/version.h"
+#include "core/results/machine_json.h"
 
 #include <memory>
 
@@ -15,18 +16,7 @@ Result<void> listBackends(bool asJson)
 {
     const std::vector<BackendInfo> all = backends::allBackends();
     if (asJson) {
-        Json backends = Json::array();
-        for (const BackendInfo &info : all) {
-            Json dtypes = Json::object();
-            for (const auto &[type, support] : info.dtypes)
-                dtypes[std::string(tensor::nameOf(type))] = kernels::nameOf(support);
-            backends.push_back({{"name", info.name},
-                                {"available", info.available},
-                                {"device", info.device},
-                                {"dtypes", std::move(dtypes)},
-                                {"why", info.why}});
-        }
-        printJson({{"version", HALFTONE_VERSION}, {"backends", std::move(backends)}});
+        printJson(results::backendsJson(HALFTONE_VERSION));
         return {};
     }
     Table table({"backend", "device", "native", "emulated", "note"});
