@@ -7,6 +7,8 @@
 #include "core/policy/policy.h"
 #include "core/policy/rules.h"
 #include "core/session/session.h"
+#include "core/tune/model_oracle.h"
+#include "core/tune/search.h"
 
 #include "halftone/calibrate.h"
 #include "halftone/convert.h"
@@ -48,7 +50,7 @@ struct Conversion::Content
 
 struct Calibration::Content
 {
-    walks::CalibrateOutcome outcome;
+    std::shared_ptr<const walks::CalibrateOutcome> outcome;
     calibration::ThresholdMethod method;
     std::vector<TensorRange> tensors;
 };
@@ -60,17 +62,20 @@ struct Inside
     /// Another model with the same inputs, made of `source`.
     static halftone::Result<Model> modelFrom(const Model &source, graph::Model made);
     static Examples examples(std::vector<io::NamedTensor> arrays);
-    static Prepared prepared(std::shared_ptr<Prepared::Content> content);
-    static Conversion conversion(Conversion::Content content);
+    static halftone::Result<Prepared> prepared(const Model &model, const PrepareOptions &options);
+    static halftone::Result<Conversion> convert(const Model &model, const policy::Policy &wanted,
+                                                const ConvertOptions &options,
+                                                const halftone::Progress &progress);
     static Calibration calibration(Calibration::Content content);
-    static Front front(std::shared_ptr<const Front::Content> content);
+    static Front front(const Model &model, const Data &data, const Compute &compute,
+                       const tune::TuneTask &task, const std::optional<tune::Limit> &limit,
+                       tune::Front found);
 
     static const session::Session &sessionOf(const Model &model) { return model.m_content->session; }
     static const graph::Model &graphModelOf(const Model &model) { return sessionOf(model).source().model; }
     static const Examples::Content &of(const Examples &examples) { return *examples.m_content; }
     static const Conversion::Content &of(const Conversion &conversion) { return *conversion.m_content; }
     static const Calibration::Content &of(const Calibration &calibration) { return *calibration.m_content; }
-    static const Front::Content &of(const Front &front) { return *front.m_content; }
 };
 
 Error errorOf(const halftone::Error &error);

@@ -39,30 +39,17 @@ halftone::Result<void> checkValues(const graph::Graph &graph, const std::vector<
 {
     if (wanted.empty())
         return {};
-    std::vector<std::string> known = walks::sourceOutputNames(graph);
-    for (const auto &names : valueNames(graph))
+    const std::vector<std::string> heads = walks::sourceOutputNames(graph);
+    const std::vector<std::vector<std::string>> values = valueNames(graph);
+    std::vector<std::string_view> known(heads.begin(), heads.end());
+    for (const auto &names : values)
         known.insert(known.end(), names.begin(), names.end());
     for (const std::string &name : wanted) {
         if (std::ranges::find(known, name) == known.end())
             return badCall("outputs",
-                           '"' + name + "\": no value has this name"
-                               + didYouMean(nearestNames(name, {known.begin(), known.end()})));
+                           '"' + name + "\": no value has this name" + didYouMean(nearestNames(name, known)));
     }
     return {};
-}
-
-halftone::Result<Prepared> preparedOf(const Model &model, const PrepareOptions &options)
-{
-    auto content = std::make_shared<Prepared::Content>(model);
-    PreparedSettings &settings = content->settings;
-    settings = {options.backend,  options.threads, tensor::DType::Unknown,
-                options.allNodes, options.outputs, options.randomParameters};
-    HALFTONE_TRY(settings.accumulator, accumulatorOf(options.accumulate));
-    HALFTONE_CHECK(checkValues(Inside::graphModelOf(model).graph, options.outputs));
-    HALFTONE_TRY(const backends::BackendInfo info, backends::backendInfo(options.backend));
-    if (!info.available)
-        return unsupported(Field::Backend, info.name + ": " + info.why);
-    return Inside::prepared(std::move(content));
 }
 
 std::vector<Array> arraysOf(const std::vector<io::NamedTensor> &tensors)
@@ -75,8 +62,17 @@ std::vector<Array> arraysOf(const std::vector<io::NamedTensor> &tensors)
 
 } // namespace
 
-Prepared Inside::prepared(std::shared_ptr<Prepared::Content> content)
+halftone::Result<Prepared> Inside::prepared(const Model &model, const PrepareOptions &options)
 {
+    auto content = std::make_shared<Prepared::Content>(model);
+    PreparedSettings &settings = content->settings;
+    settings = {options.backend,  options.threads, tensor::DType::Unknown,
+                options.allNodes, options.outputs, options.randomParameters};
+    HALFTONE_TRY(settings.accumulator, accumulatorOf(options.accumulate));
+    HALFTONE_CHECK(checkValues(Inside::graphModelOf(model).graph, options.outputs));
+    HALFTONE_TRY(const backends::BackendInfo info, backends::backendInfo(options.backend));
+    if (!info.available)
+        return unsupported(Field::Backend, info.name + ": " + info.why);
     return Prepared(std::move(content));
 }
 
@@ -116,7 +112,7 @@ Result<std::vector<Array>> Prepared::run(const std::vector<Array> &inputs, const
 
 Result<Prepared> prepare(const Model &model, const PrepareOptions &options)
 {
-    return answer([&] { return preparedOf(model, options); });
+    return answer([&] { return Inside::prepared(model, options); });
 }
 
 Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inputs, const Compute &compute,
