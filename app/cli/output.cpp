@@ -166,17 +166,6 @@ void tellError(const Error &error)
     std::fprintf(stderr, "error: %s\n", error.message(optionOf).c_str());
 }
 
-Json warningsJson(std::span<const policy::Warning> warnings)
-{
-    Json list = Json::array();
-    for (const policy::Warning &warning : warnings) {
-        list.push_back({{"entry", warning.entry}, {"text", warning.text}});
-        if (!warning.code.empty())
-            list.back()["code"] = warning.code;
-    }
-    return list;
-}
-
 void tellWarnings(std::span<const policy::Warning> warnings)
 {
     for (const policy::Warning &warning : warnings)

@@ -4,6 +4,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/policy/rules.h"
+#include "core/results/common_json.h"
 
 #include <cstdint>
 #include <span>
@@ -15,6 +16,7 @@
 namespace halftone::cli {
 
 using Json = OrderedJson;
+using results::warningsJson;
 
 /// A table for people: columns padded to their widest cell; columns of numbers (every cell a number) stand
 /// right.
@@ -42,7 +44,6 @@ Result<void> writeOutput();
 /// "error: …" and "warning: …" lines on standard error.
 void tellError(const Error &error);
 void tellWarnings(std::span<const policy::Warning> warnings);
-Json warningsJson(std::span<const policy::Warning> warnings); ///< [{entry, text, code where there is one}]
 void tellNotes(const std::string &file, std::span<const std::string> notes);
 
 /// Progress of a long call on standard error when that is a terminal, at most 25 lines a second; stops on

@@ -115,10 +115,11 @@ std::map<std::pair<std::uint32_t, bool>, std::string> portNames(const layout::Fi
 
 } // namespace
 
-Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress)
+Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress, bool isFolded,
+                                 layout::Detail detail)
 {
     HALFTONE_TRY(const layout::FirstView view,
-                 layout::firstView(snapshot.source->model, true, layout::Detail::Computed, progress));
+                 layout::firstView(snapshot.source->model, isFolded, detail, progress));
     const layout::Picture &placed = view.picture;
     layout::SvgPicture picture;
     picture.size = placed.size;
