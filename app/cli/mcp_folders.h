@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/base/result.h"
+
+#include <string>
+#include <vector>
+
+namespace halftone::cli {
+
+/// The folders in which a client may name files.
+class Folders
+{
+public:
+    /// fails: BadCall if one of `paths` is not a folder
+    static Result<Folders> of(const std::vector<std::string> &paths);
+
+    /// `path` with symbolic links resolved, whether or not there is such a file; relative paths begin in the first folder.
+    /// fails: BadCall if it lies outside the folders
+    Result<std::string> resolved(const std::string &path) const;
+    const std::vector<std::string> &paths() const { return m_paths; } ///< resolved; at least one
+
+private:
+    std::vector<std::string> m_paths;
+};
+
+} // namespace halftone::cli
