@@ -2,6 +2,8 @@
 
 #include "core/base/result.h"
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +17,15 @@ public:
     static Result<Folders> of(const std::vector<std::string> &paths);
 
     /// `path` with symbolic links resolved, whether or not there is such a file; relative paths begin in the first folder.
-    /// fails: BadCall if it lies outside the folders
+    /// fails: BadCall if it lies outside the folders, or a link does that belongs to it: in the folder `path`, or beside the file with
+    /// the same stem, such as the parameters of a model
     Result<std::string> resolved(const std::string &path) const;
     const std::vector<std::string> &paths() const { return m_paths; } ///< resolved; at least one
 
 private:
+    bool hold(const std::filesystem::path &path) const;
+    std::optional<std::string> linkOutside(const std::filesystem::path &path) const;
+
     std::vector<std::string> m_paths;
 };
 
