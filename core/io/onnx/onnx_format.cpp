@@ -63,17 +63,29 @@ OutputNames onnxOutputNames(const std::string &prefix)
     return {name, name, name + std::string(kDataEnding)};
 }
 
-Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
+Result<void> writePieces(std::span<const FilePiece> pieces, const BytesWriter &write)
 {
     for (const FilePiece &piece : pieces) {
         Result<void> written;
         piece.inPieces([&](std::span<const std::byte> bytes) {
-            written = file.write(bytes);
+            written = write(bytes);
             return written.ok();
         });
         HALFTONE_CHECK(std::move(written));
     }
     return {};
+}
+
+Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
+{
+    return writePieces(pieces, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
+}
+
+Result<void> onnxToBytes(const graph::Model &model, std::span<const tensor::DType> outputTypes,
+                         const BytesWriter &write)
+{
+    HALFTONE_TRY(const OnnxBytes bytes, writeOnnx(model, {}, outputTypes));
+    return writePieces(bytes.message, write);
 }
 
 Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
@@ -121,6 +133,7 @@ const ModelFormat &onnxFormat()
         .load = loadOnnx,
         .outputNames = onnxOutputNames,
         .save = saveOnnx,
+        .toBytes = onnxToBytes,
     };
     return kFormat;
 }
