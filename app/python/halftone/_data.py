@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional
 
 from ._arrays import Packed, as_array
-from ._errors import BadCall
-from ._library import NEXT, RELEASE, Array, Handle, call, made, settings
+from ._errors import BadCall, Error
+from ._library import NEXT, RELEASE, Array, Handle, made, settings
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -35,7 +35,7 @@ def open_data(model: "Model", data: Any, *, labels: Any = None, metric: Optional
         return None
     if isinstance(data, (str, os.PathLike)):
         if labels is None or isinstance(labels, (str, os.PathLike)):
-            return Handle(made("ht_data_open", settings(inputs=os.fspath(data), labels=labels, metric=metric)), "ht_data_free")
+            return made("ht_data_open", settings(inputs=os.fspath(data), labels=labels, metric=metric))
         data = _loaded(data)
     if isinstance(data, Mapping):
         arrays = dict(data)
@@ -60,7 +60,7 @@ def _borrow(arrays: Mapping[str, Any], metric: Optional[str]) -> Handle:
     key = next(_keys)
     _borrowed[key] = packed
     try:
-        return Handle(made("ht_data_borrow", packed.pointer, packed.count, settings(metric=metric), _release, key), "ht_data_free")
+        return made("ht_data_borrow", packed.pointer, packed.count, settings(metric=metric), _release, key)
     except BaseException:
         _borrowed.pop(key, None)
         raise
@@ -84,13 +84,12 @@ def _pull(batches: Iterator[Mapping[str, Any]], metric: Optional[str]) -> Handle
             raised.append(failure)
             return 2
 
-    result = ctypes.c_void_p()
     try:
-        call("ht_data_pull", NEXT(following), None, settings(metric=metric), ctypes.byref(result))
-    finally:
+        return made("ht_data_pull", NEXT(following), None, settings(metric=metric))
+    except Error:
         if raised:
-            raise raised[0]
-    return Handle(result.value or 0, "ht_data_free")
+            raise raised[0] from None
+        raise
 
 
 def _steps(data: Any) -> Iterator[Any]:

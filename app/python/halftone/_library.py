@@ -36,42 +36,42 @@ _KINDS = {1: BadInput, 2: BadCall, 3: Unsupported, 4: NoMemory}
 _ERROR = POINTER(POINTER(ErrorRecord))
 _OUT = POINTER(c_void_p)
 _WATCHED = (PROGRESS, c_void_p)
-# The arguments of the functions that return an ht_kind, but for the last one, the error.
-_SIGNATURES: dict[str, tuple] = {
-    "ht_model_open": (c_char_p, c_char_p, _OUT),
-    "ht_model_read": (c_void_p, c_size_t, c_char_p, c_char_p, _OUT),
-    "ht_model_bytes": (c_void_p, _OUT, POINTER(c_size_t)),
-    "ht_model_save": (c_void_p, c_char_p, c_char_p, _OUT),
-    "ht_model_info": (c_void_p, _OUT),
-    "ht_model_nodes": (c_void_p, _OUT),
-    "ht_model_svg": (c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_data_open": (c_char_p, _OUT),
-    "ht_data_pull": (NEXT, c_void_p, c_char_p, _OUT),
-    "ht_data_borrow": (POINTER(Array), c_size_t, c_char_p, RELEASE, c_void_p, _OUT),
-    "ht_runner_new": (c_void_p, c_char_p, _OUT),
-    "ht_runner_run": (c_void_p, POINTER(Array), c_size_t, *_WATCHED, _OUT),
-    "ht_convert": (c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_quantize": (c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_conversion_report": (c_void_p, _OUT),
-    "ht_conversion_policy": (c_void_p, _OUT),
-    "ht_conversion_model": (c_void_p, _OUT),
-    "ht_verify": (c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_calibrate": (c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_calibration_report": (c_void_p, _OUT),
-    "ht_calibration_save": (c_void_p, c_char_p),
-    "ht_compare": (c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_compare_models": (c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_compare_values": (c_void_p, POINTER(Array), c_size_t, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_profile": (c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_tune": (c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_front_report": (c_void_p, _OUT),
-    "ht_front_pick": (c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_report": (c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED, _OUT),
-    "ht_backends": (_OUT,),
-    "ht_hardware": (c_char_p, *_WATCHED, _OUT),
+# The arguments of the functions that return an ht_kind, but for the result and the error behind them, and what frees the result.
+_MAKERS: dict[str, tuple[tuple, str]] = {
+    "ht_model_open": ((c_char_p, c_char_p), "ht_model_free"),
+    "ht_model_read": ((c_void_p, c_size_t, c_char_p, c_char_p), "ht_model_free"),
+    "ht_model_save": ((c_void_p, c_char_p, c_char_p), "ht_free"),
+    "ht_model_info": ((c_void_p,), "ht_free"),
+    "ht_model_nodes": ((c_void_p,), "ht_free"),
+    "ht_model_svg": ((c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_free"),
+    "ht_data_open": ((c_char_p,), "ht_data_free"),
+    "ht_data_pull": ((NEXT, c_void_p, c_char_p), "ht_data_free"),
+    "ht_data_borrow": ((POINTER(Array), c_size_t, c_char_p, RELEASE, c_void_p), "ht_data_free"),
+    "ht_runner_new": ((c_void_p, c_char_p), "ht_runner_free"),
+    "ht_runner_run": ((c_void_p, POINTER(Array), c_size_t, *_WATCHED), "ht_values_free"),
+    "ht_convert": ((c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_conversion_free"),
+    "ht_quantize": ((c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_conversion_free"),
+    "ht_conversion_report": ((c_void_p,), "ht_free"),
+    "ht_conversion_policy": ((c_void_p,), "ht_free"),
+    "ht_conversion_model": ((c_void_p,), "ht_model_free"),
+    "ht_verify": ((c_void_p, c_char_p, *_WATCHED), "ht_free"),
+    "ht_calibrate": ((c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_calibration_free"),
+    "ht_calibration_report": ((c_void_p,), "ht_free"),
+    "ht_compare": ((c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_free"),
+    "ht_compare_models": ((c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_free"),
+    "ht_compare_values": ((c_void_p, POINTER(Array), c_size_t, c_void_p, c_char_p, *_WATCHED), "ht_free"),
+    "ht_profile": ((c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_free"),
+    "ht_tune": ((c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_front_free"),
+    "ht_front_report": ((c_void_p,), "ht_free"),
+    "ht_front_pick": ((c_void_p, c_char_p, *_WATCHED), "ht_conversion_free"),
+    "ht_report": ((c_void_p, c_void_p, c_void_p, c_char_p, *_WATCHED), "ht_free"),
+    "ht_backends": ((), "ht_free"),
+    "ht_hardware": ((c_char_p, *_WATCHED), "ht_free"),
 }
-_FREES = ("ht_free", "ht_model_free", "ht_data_free", "ht_runner_free", "ht_values_free", "ht_conversion_free", "ht_calibration_free",
-          "ht_front_free")
+_OTHERS: dict[str, tuple] = {
+    "ht_model_bytes": (c_void_p, _OUT, POINTER(c_size_t)),
+    "ht_calibration_save": (c_void_p, c_char_p),
+}
 
 
 def _path() -> str:
@@ -86,11 +86,11 @@ def library() -> ctypes.CDLL:
         loaded = ctypes.CDLL(_path())
     except OSError as failure:
         raise Unsupported(f"{_path()}: {failure}", file=_path(), found=str(failure)) from None
-    for name, arguments in _SIGNATURES.items():
+    for name, arguments in {**{name: (*row[0], _OUT) for name, row in _MAKERS.items()}, **_OTHERS}.items():
         function = getattr(loaded, name)
         function.argtypes = (*arguments, _ERROR)
         function.restype = c_int
-    for name in _FREES:
+    for name in {row[1] for row in _MAKERS.values()}:
         function = getattr(loaded, name)
         function.argtypes = (c_void_p,)
         function.restype = None
@@ -171,34 +171,28 @@ class _Watch:
             signal.signal(signal.SIGINT, self._handler)
         del self.report # and with it the reference to this object
         if self._raised is not None:
-            raise self._raised
+            raise self._raised from None
 
 
-def watched(name: str, *arguments: Any, progress: Optional[ProgressFunction] = None) -> int:
-    """Calls a function that takes a progress callback and gives one result, which is returned."""
-    result = c_void_p()
-    with _Watch(progress) as watch:
-        call(name, *arguments, watch.report, None, byref(result))
-    return result.value or 0
-
-
-def made(name: str, *arguments: Any) -> int:
-    """Calls a function that gives one result, which is returned."""
+def made(name: str, *arguments: Any) -> Handle:
+    """Calls a function that gives one result."""
     result = c_void_p()
     call(name, *arguments, byref(result))
-    return result.value or 0
+    return Handle(result.value or 0, _MAKERS[name][1])
 
 
-def text_of(address: int) -> str:
-    """The text of the library at that address, which is freed."""
-    try:
-        return ctypes.string_at(address).decode("utf-8")
-    finally:
-        library().ht_free(address)
+def watched(name: str, *arguments: Any, progress: Optional[ProgressFunction] = None) -> Handle:
+    """Calls one that takes a progress callback."""
+    with _Watch(progress) as watch:
+        return made(name, *arguments, watch.report, None)
 
 
-def json_of(address: int) -> Any:
-    return json.loads(text_of(address))
+def text_of(text: Handle) -> str:
+    return ctypes.string_at(text.value).decode("utf-8")
+
+
+def json_of(text: Handle) -> Any:
+    return json.loads(text_of(text))
 
 
 def settings(**values: Any) -> bytes:
