@@ -87,6 +87,5 @@ def tune(model: "Source", data: Any, *, int8: bool = False, limit: Optional[str]
     """
     model = load(model)
     examples = open_data(model, data, labels=labels, metric=metric)
-    duration = f"{time}s" if isinstance(time, (int, float)) else time
-    chosen = settings(int8=int8 or None, limit=limit, time=duration, backend=backend, state=state, **options)
+    chosen = settings(int8=int8 or None, limit=limit, time=time, backend=backend, state=state, **options)
     return Front(watched("ht_tune", model._handle.value, examples and examples.value, chosen, progress=progress), model)

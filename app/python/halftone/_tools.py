@@ -80,9 +80,8 @@ def show(model: Union["Source", Conversion], **attached: Any) -> "subprocess.Pop
         with open(attached["policy"], "wb") as file:
             file.write(settings(**conversion.policy))
     path = source.path or source.save(os.path.join(folder, "model"))[0]
-    for name, value in attached.items():
-        command += [f"--{name}", os.fspath(value)]
-    return subprocess.Popen([*command[:-2 * len(attached) or None], path, *command[len(command) - 2 * len(attached):]])
+    options = [word for name, value in attached.items() for word in (f"--{name}", os.fspath(value))]
+    return subprocess.Popen([*command, path, *options])
 
 
 def backends() -> list[dict[str, Any]]:
