@@ -15,8 +15,8 @@
 #include "core/machines/local_chips.h"
 #include "core/report/as_asked.h"
 #include "core/report/figures_object.h"
-#include "core/report/json_values.h"
 #include "core/report/roofline.h"
+#include "core/results/profile_json.h"
 #include "core/runtimes/kernel_table.h"
 
 #include <array>
@@ -48,12 +48,8 @@ struct ProfileOptions
 };
 
 /// What was measured, and of what.
-struct Profile
+struct Profile : results::ProfileFacts
 {
-    latency::Latency latency;
-    std::optional<latency::Versus> versus;
-    backends::BackendInfo backend;
-    std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
     std::shared_ptr<const hardware::Description> chip; ///< whose limits the layers have; null: none is known
 };
 
@@ -160,6 +156,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     Profile result;
     HALFTONE_TRY(const latency::PlanMaker maker,
                  latency::PlanMaker::create(options.backend, threads, options.precision.type()));
+    result.backendName = options.backend;
     result.backend = maker.backend();
     result.chip = machines::chipOf(result.backend);
     HALFTONE_TRY(session::Session session, options.model.open(stop));
@@ -217,30 +214,6 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         HALFTONE_TRY(result.versus, latency::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
     return result;
-}
-
-Json jsonOf(const Profile &profile, const ProfileOptions &options)
-{
-    Json native = Json::object();
-    for (const auto &[type, support] : profile.backend.dtypes)
-        native[std::string(tensor::nameOf(type))] = support == kernels::Support::Native;
-    Json inputs = Json::object();
-    for (const auto &[name, shape] : profile.inputs)
-        inputs[name] = report::jsonShape(shape);
-    Json versus;
-    if (profile.versus)
-        versus = {{"median_ms", profile.versus->medianMs},
-                  {"ratio", profile.versus->ratio},
-                  {"ci95", profile.versus->ci95}};
-    Json json{{"backend", options.backend},
-              {"device", profile.backend.device},
-              {"native", std::move(native)},
-              {"inputs", std::move(inputs)}};
-    json.update(report::latencyObject(profile.latency));
-    json["versus"] = std::move(versus);
-    json["disturbed"]
-        = latency::isDisturbed(profile.latency) || (profile.versus && profile.versus->isDisturbed);
-    return json;
 }
 
 std::string fixed(double value, const char *unit)
@@ -384,7 +357,7 @@ Result<void> profileModel(const ProfileOptions &options, const std::stop_token &
     HALFTONE_TRY(const Profile profile, measure(options, stop));
     tellDisturbance(profile);
     if (options.json)
-        printJson(jsonOf(profile, options));
+        printJson(results::profileJson(profile));
     else
         printProfile(profile, options);
     return {};

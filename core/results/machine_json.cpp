@@ -1,6 +1,5 @@
 #include "core/results/machine_json.h"
 
-#include "core/backends/backends.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/description_json.h"
 #include "core/machines/local_chips.h"
