@@ -48,14 +48,12 @@ halftone::Result<void> setBatch(const std::vector<Value> &inputs, std::size_t ba
     return {};
 }
 
-/// What is measured, and what it is fed.
+/// A model, what it is fed and the policy that it was converted by.
 struct Measured
 {
-    graph::Model source;
-    infer::KnownShapes shapes; ///< of the source's variables
-    infer::KnownShapes inputShapes; ///< of its inputs alone
-    policy::Policy policy; ///< empty for the source itself
-    const graph::Model *converted = nullptr; ///< null: the source is measured
+    graph::Model model;
+    infer::KnownShapes shapes; ///< of variables
+    policy::Policy policy{};
 };
 
 halftone::Result<Measured> measuredOf(const Model &model, const ProfileOptions &options)
@@ -64,34 +62,49 @@ halftone::Result<Measured> measuredOf(const Model &model, const ProfileOptions &
     HALFTONE_CHECK(setBatch(model.inputs(), options.batch, session));
     std::vector<std::string> notes; // the model has told them
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
-    Measured measured{session.source().model,
-                      infer::variableShapes(session.source().model.graph, shapes),
-                      session.inputShapes(),
-                      {}};
+    Measured measured{session.source().model, infer::variableShapes(session.source().model.graph, shapes)};
     if (options.randomParameters) {
-        HALFTONE_TRY(measured.source,
-                     interpret::withRandomParameters(measured.source, measured.inputShapes,
+        HALFTONE_TRY(measured.model,
+                     interpret::withRandomParameters(measured.model, session.inputShapes(),
                                                      *options.randomParameters));
     }
     return measured;
 }
 
-halftone::Result<Profile> measure(const Model &model, const Measured &measured, const ProfileOptions &options,
-                                  bool versusSource, const halftone::Progress &progress)
+/// By the names of its inputs, whose shapes are the source's.
+halftone::Result<Measured> measuredOf(const Conversion &conversion, const ProfileOptions &options)
+{
+    HALFTONE_TRY(Measured measured, measuredOf(conversion.source(), options));
+    const mixed::ConvertedModel &converted = *Inside::of(conversion).derived.converted;
+    measured.model = converted.model;
+    measured.policy = converted.policy;
+    if (walks::asksForInt8(converted.policy)) { // parameters have other shapes and names in int8
+        std::erase_if(measured.shapes, [&conversion](const auto &shape) {
+            return std::ranges::find(conversion.source().inputs(), shape.first, &Value::name)
+                == conversion.source().inputs().end();
+        });
+    }
+    return measured;
+}
+
+std::vector<std::pair<std::string, tensor::Shape>> inputShapes(const Model &model, const Measured &measured)
+{
+    std::vector<std::pair<std::string, tensor::Shape>> inputs;
+    for (const Value &input : model.inputs()) {
+        const auto shape = measured.shapes.find(input.name);
+        inputs.emplace_back(input.name, shape == measured.shapes.end() ? tensor::Shape() : shape->second);
+    }
+    return inputs;
+}
+
+halftone::Result<Profile> measure(const Model &source, const Measured &measured, const Measured *other,
+                                  const ProfileOptions &options, const halftone::Progress &progress)
 {
     HALFTONE_TRY(const latency::PlanMaker maker,
                  latency::PlanMaker::create(options.backend, threadsFor(options.threads)));
-    results::ProfileFacts facts{options.backend, maker.backend(), {}, {}, {}};
-    for (const Value &input : model.inputs()) {
-        const auto shape = measured.shapes.find(input.name);
-        facts.inputs.emplace_back(input.name,
-                                  shape == measured.shapes.end() ? tensor::Shape() : shape->second);
-    }
-    const bool hasCodes = measured.converted != nullptr && walks::asksForInt8(measured.policy);
+    results::ProfileFacts facts{options.backend, maker.backend(), {}, {}, inputShapes(source, measured)};
     HALFTONE_TRY(const infer::TypedModel typed,
-                 latency::typedModel(measured.converted != nullptr ? *measured.converted : measured.source,
-                                     hasCodes ? measured.inputShapes : measured.shapes, measured.policy,
-                                     progress));
+                 latency::typedModel(measured.model, measured.shapes, measured.policy, progress));
     HALFTONE_TRY(const auto plan, maker.plan(typed));
     const latency::LatencySettings settings{options.warmup, std::max<std::size_t>(options.repeats, 1), false,
                                             false, kAttempts};
@@ -99,9 +112,9 @@ halftone::Result<Profile> measure(const Model &model, const Measured &measured, 
     if (const auto chip = machines::chipOf(facts.backend))
         report::addLimits(facts.latency, *chip);
     Profile profile;
-    if (versusSource) {
+    if (other != nullptr) {
         HALFTONE_TRY(const infer::TypedModel plain,
-                     latency::typedModel(measured.source, measured.shapes, policy::Policy(), progress));
+                     latency::typedModel(other->model, other->shapes, other->policy, progress));
         HALFTONE_TRY(const auto wide, maker.plan(plain));
         HALFTONE_TRY(facts.versus, latency::measureVersus(*plan, *wide, settings, 1, progress));
         profile.versus = Versus{facts.versus->medianMs, facts.versus->ratio, facts.versus->ci95};
@@ -117,11 +130,16 @@ halftone::Result<Profile> measure(const Model &model, const Measured &measured, 
 
 } // namespace
 
-Result<Profile> profile(const Model &model, const ProfileOptions &options, const Progress &progress)
+Result<Profile> profile(const Model &model, const ProfileOptions &options, const std::optional<Model> &other,
+                        const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Profile> {
         HALFTONE_TRY(const Measured measured, measuredOf(model, options));
-        return measure(model, measured, options, false, progressOf(progress));
+        std::optional<Measured> second;
+        if (other) {
+            HALFTONE_TRY(second, measuredOf(*other, options));
+        }
+        return measure(model, measured, second ? &*second : nullptr, options, progressOf(progress));
     });
 }
 
@@ -129,11 +147,10 @@ Result<Profile> profile(const Conversion &conversion, const ProfileOptions &opti
                         const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Profile> {
-        HALFTONE_TRY(Measured measured, measuredOf(conversion.source(), options));
-        const mixed::ConvertedModel &converted = *Inside::of(conversion).derived.converted;
-        measured.policy = converted.policy;
-        measured.converted = &converted.model;
-        return measure(conversion.source(), measured, options, versusSource, progressOf(progress));
+        HALFTONE_TRY(const Measured measured, measuredOf(conversion, options));
+        HALFTONE_TRY(const Measured source, measuredOf(conversion.source(), options));
+        return measure(conversion.source(), measured, versusSource ? &source : nullptr, options,
+                       progressOf(progress));
     });
 }
 

@@ -1,6 +1,7 @@
 #include "halftone/report.h"
 
 #include "core/api/inside.h"
+#include "core/infer/stored_types.h"
 #include "core/layout/first_view.h"
 #include "core/results/layout_json.h"
 #include "core/session/export.h"
@@ -68,6 +69,8 @@ Result<std::string> picture(const Model &model, const PictureOptions &options, c
         session::Snapshot snapshot;
         snapshot.source = Inside::sessionOf(model).sharedSource();
         snapshot.policy = std::make_shared<const policy::Policy>();
+        if (auto types = infer::storedTypes(snapshot.source->model); types.ok())
+            snapshot.sourceTypes = std::make_shared<const infer::TypeMap>(std::move(types).value());
         return session::graphPicture(snapshot, progressOf(progress), options.folded, detailOf(options));
     });
 }

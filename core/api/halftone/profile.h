@@ -61,11 +61,12 @@ struct Profile
 };
 
 /// Measures the latency of a model. Needs: known input shapes (OpenOptions::shapes, or those of the file).
+/// other  a model with the same inputs to alternate with; absent: none
 /// fails: BadInput if a shape is unknown; BadCall for an unknown backend; Unsupported for one without latency plans; Cancelled
 Result<Profile> profile(const Model &model, const ProfileOptions &options = {},
-                        const Progress &progress = {});
+                        const std::optional<Model> &other = {}, const Progress &progress = {});
 
-/// Measures the latency of a converted model. versusSource  also alternates with its source
+/// The same for a converted model. versusSource  also alternates with its source
 Result<Profile> profile(const Conversion &conversion, const ProfileOptions &options = {},
                         bool versusSource = true, const Progress &progress = {});
 
