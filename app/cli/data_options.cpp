@@ -1,7 +1,6 @@
 #include "app/cli/data_options.h"
 
 #include "core/base/text.h"
-#include "core/report/json_values.h"
 
 #include <array>
 
@@ -54,16 +53,6 @@ walks::ExampleOptions TaskOptions::applied(walks::ExampleOptions data) const
     data.targets = targets;
     data.metric = tasks::metricNamed(metric);
     return data;
-}
-
-Json taskJson(const std::optional<tasks::TaskScore> &task)
-{
-    if (!task)
-        return {};
-    return {{"metric", tasks::nameOf(task->metric)},          {"guessed", task->isGuessed},
-            {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
-            {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
-            {"peak", report::numberOrNull(task->peak)}};
 }
 
 std::string taskText(const tasks::TaskScore &task)

@@ -74,6 +74,24 @@ Result<session::Session> ModelOptions::open(const std::stop_token &stop, bool ta
     return session;
 }
 
+void PrecisionOption::addTo(Command &command)
+{
+    command
+        .option("--precision", &name,
+                "Type that a runtime which chooses one itself computes in: f32, f16 or bf16 (default: the "
+                "runtime's)")
+        .oneOf({"f32", "f16", "bf16"})
+        .type("TYPE");
+}
+
+tensor::DType PrecisionOption::type() const
+{
+    return name == "f32" ? tensor::DType::F32
+        : name == "f16"  ? tensor::DType::F16
+        : name == "bf16" ? tensor::DType::BF16
+                         : tensor::DType::Unknown;
+}
+
 void addArithmetic(Command &command, std::string &name)
 {
     std::string help = "Compute values";

@@ -33,6 +33,15 @@ struct ModelOptions
 /// `--hardware`, for commands that take no other options of a policy: PolicyOptions, which `tune` and `convert` share, has it.
 Option addHardware(Command &command, std::string &name);
 
+/// `--precision`: the type that a runtime computes in.
+struct PrecisionOption
+{
+    std::string name;
+
+    void addTo(Command &command);
+    tensor::DType type() const; ///< Unknown: the runtime's default
+};
+
 /// `--as`: whose arithmetic is used, "defined" or "mxnet".
 void addArithmetic(Command &command, std::string &name);
 backends::Arithmetic arithmeticNamed(std::string_view name);

@@ -86,7 +86,8 @@ CommandOutline outlineOf(const CLI::App &command)
     for (const CLI::Option *option : command.get_options()) {
         for (const std::string &name : option->get_lnames())
             outline.options.push_back({"--" + name, option->get_description(),
-                                       option->get_items_expected_max() > 0, valuesOf(*option)});
+                                       option->get_items_expected_max() > 0, option->get_required(),
+                                       option->get_items_expected_max() > 1, valuesOf(*option)});
     }
     return outline;
 }

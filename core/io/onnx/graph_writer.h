@@ -30,6 +30,9 @@ public:
     void sayOutputTypes(std::span<const tensor::DType> types) { m_outputTypes = types; }
     /// Large initializers get no values; `apart`, which lasts as long as this, gets them.
     void keepApart(ValuesApart &apart) { m_apart = &apart; }
+    /// For a runtime: every node bears the name that it has in the graph, and inputs have these shapes, by variable. They last as long as
+    /// this.
+    void handOver(const std::unordered_map<std::string, tensor::Shape> &shapes) { m_shapes = &shapes; }
     /// `outer`: what values that this body captures are called, by the number that its variables bear.
     Result<void> write(::onnx::GraphProto &proto, const std::vector<std::string> &outer = {});
 
@@ -46,6 +49,7 @@ private:
     void writeVariables(const ::onnx::GraphProto *source, ::onnx::GraphProto &proto) const;
     void placeBodyInputs(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const;
     void writeVariable(graph::NodeId id, ::onnx::GraphProto &proto) const;
+    void fixShape(const std::string &variable, ::onnx::ValueInfoProto &input) const;
     Result<void> writeNode(graph::NodeId id, ::onnx::GraphProto &proto) const;
     Result<void> writeAttributes(graph::NodeId id, const ::onnx::NodeProto *source,
                                  ::onnx::NodeProto &node) const;
@@ -60,6 +64,7 @@ private:
     const dialect::StoredArrays *m_parameters;
     std::span<const tensor::DType> m_outputTypes;
     ValuesApart *m_apart = nullptr;
+    const std::unordered_map<std::string, tensor::Shape> *m_shapes = nullptr; ///< null: for no runtime
     std::vector<const ::onnx::ValueInfoProto *> m_unread; ///< inputs of the source that no node stands for
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
     std::unordered_set<std::string> m_taken; ///< names of the graph's own values

@@ -9,7 +9,8 @@ Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std
     return inFile(unsupported({}, "an ONNX model, which this build cannot read"), file->path());
 }
 
-Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &, std::span<const tensor::DType>)
+Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &, std::span<const tensor::DType>,
+                            const std::unordered_map<std::string, tensor::Shape> *)
 {
     return unsupported({}, "an ONNX model, which this build cannot write");
 }

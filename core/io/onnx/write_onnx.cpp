@@ -146,7 +146,8 @@ void raiseVersion(const GraphData *data, ::onnx::ModelProto &model)
 } // namespace onnx
 
 Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile,
-                            std::span<const tensor::DType> outputTypes)
+                            std::span<const tensor::DType> outputTypes,
+                            const std::unordered_map<std::string, tensor::Shape> *handedOver)
 {
     const auto *const data = dynamic_cast<const onnx::GraphData *>(model.graph.format().get());
     ::onnx::ModelProto proto;
@@ -154,6 +155,8 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
     const dialect::StoredArrays parameters = dialect::storedArrays(model);
     onnx::GraphWriter writer(model.graph, &parameters);
     writer.sayOutputTypes(outputTypes);
+    if (handedOver != nullptr)
+        writer.handOver(*handedOver);
     onnx::ValuesApart apart;
     writer.keepApart(apart);
     HALFTONE_CHECK(writer.write(*proto.mutable_graph()));
