@@ -8,6 +8,7 @@
 #include "core/policy/policy_options.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace halftone::cli {
@@ -221,6 +222,25 @@ void PolicyOptions::addTo(Command &command)
     command.flag("--strict", strict, "Treat warnings as errors").group(kGroup);
 }
 
+namespace {
+
+/// A place in a policy that no file gave, by the option that gave it: `excluded_sym_names[0]` becomes `--exclude[0]`. False: none did.
+bool takeOptionsName(std::string &where)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames{
+        {{"excluded_sym_names", "--exclude"},
+         {"node_overrides", "--override"},
+         {"conditional_fp32_ops", "--conditional"},
+         {"input_dtypes", "--input"}}};
+    for (const auto &[key, option] : kNames) {
+        if (where.starts_with(key))
+            where.replace(0, key.size(), option);
+    }
+    return where.starts_with("--");
+}
+
+} // namespace
+
 bool PolicyOptions::isGiven() const
 {
     return !file.empty() || !target.empty() || !mode.empty() || !hardware.empty() || !targetOps.empty()
@@ -254,6 +274,10 @@ Error PolicyOptions::located(Error error) const
 {
     if (!isOfPolicy(error.field))
         return error;
+    if (file.empty() && takeOptionsName(error.where)) {
+        error.field = Field::None;
+        return error;
+    }
     error.file = file.empty() ? std::string(optionOf(Field::Policy)) : file;
     if (error.field == Field::Policy)
         error.field = Field::None;
