@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/policy/policy_options.h"
+#include "core/runtimes/kernel_table.h"
 
 #include <algorithm>
 #include <array>
@@ -90,6 +91,19 @@ tensor::DType PrecisionOption::type() const
         : name == "f16"  ? tensor::DType::F16
         : name == "bf16" ? tensor::DType::BF16
                          : tensor::DType::Unknown;
+}
+
+void addRuntime(Command &command, std::string &name)
+{
+    std::vector<std::string> names;
+    for (const runtimes::KernelTable &table : runtimes::kernelTables())
+        names.push_back(table.name);
+    command
+        .option("--for", &name,
+                "Keep to the types, opsets and forms of int8 that this runtime has kernels for, and list "
+                "what stays in float32")
+        .oneOf(names)
+        .type("RUNTIME");
 }
 
 void addArithmetic(Command &command, std::string &name)
