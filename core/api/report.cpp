@@ -22,7 +22,7 @@ layout::Detail detailOf(const PictureOptions &options)
 
 session::Snapshot snapshotOf(const Conversion &conversion)
 {
-    const Conversion::Content &content = Inside::of(conversion);
+    const auto &content = Inside::of(conversion);
     session::Snapshot snapshot;
     snapshot.source = Inside::sessionOf(conversion.source()).sharedSource();
     snapshot.shapes = std::make_shared<const infer::ShapeMap>(content.shapes);
