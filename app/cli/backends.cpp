@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "core/api/halftone/version.h"
+#include "core/base/text.h"
 #include "core/results/machine_json.h"
 
 #include <memory>
@@ -11,6 +12,15 @@ namespace halftone::cli {
 namespace {
 
 using backends::BackendInfo;
+
+/// "1.22.0, PATH; providers: A, B", below the table: the columns are for what all backends have.
+void printRuntime(const BackendInfo &info)
+{
+    std::string variants;
+    for (const std::string &variant : results::variantsOf(info))
+        variants += (variants.empty() ? "; --backend " : ", ") + info.name + ':' + variant;
+    print('\n' + info.name + ": " + printable(info.version + ", " + info.file + variants) + '\n');
+}
 
 Result<void> listBackends(bool asJson)
 {
@@ -32,6 +42,9 @@ Result<void> listBackends(bool asJson)
                    lists[1].empty() ? "-" : lists[1], info.why});
     }
     print(table.toString());
+    for (const BackendInfo &info : all)
+        if (info.wholeModels && info.available)
+            printRuntime(info);
     return {};
 }
 

@@ -32,6 +32,7 @@ struct CompareOptions
     PolicyOptions policy;
     RangeOptions ranges;
     DataOptions data;
+    PrecisionOption precision;
     walks::CompareOptions compare; ///< with the data, once they were taken
     std::string effect = "cumulative";
     std::string against;
@@ -51,6 +52,7 @@ Result<void> takeOptions(CompareOptions &options)
     HALFTONE_CHECK(checkCounts({{"--worst", options.worst}}));
     walks::CompareOptions &compare = options.compare;
     HALFTONE_CHECK(options.data.take(compare));
+    compare.precision = options.precision.type();
     HALFTONE_TRY(compare.settings.memoryLimit, memoryOf(options.memory));
     compare.arithmetic = arithmeticNamed(options.arithmetic);
     compare.settings.isolated = options.effect != "cumulative";
@@ -298,7 +300,7 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                        .writes("--csv", options.csv)
                        .writes("--out", options.out)
                        .check());
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     if (options.shard.isCount)
         return printMaxShards(session.source(), options.compare.examples, options.compare.backend,
                               options.compare.batch, options.compare.settings.memoryLimit);
@@ -306,6 +308,7 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
     if (options.shard.isGiven())
         return writeComparisonShards(options, session, comparing);
     HALFTONE_TRY(const walks::CompareOutcome compared, comparing(options.compare));
+    tellNotes(session.source().modelPath, compared.notes);
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (!options.json) {
@@ -340,6 +343,7 @@ void addCompare(Parser &app, Action &chosen)
                 "Run the second model on this backend; without a policy or --against, compare the model with "
                 "itself there")
         .type("NAME");
+    options->precision.addTo(command);
     command
         .option("--threshold", &options->threshold,
                 "Report the first layer whose SQNR is below this many dB (default: half of the type's "

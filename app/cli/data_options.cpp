@@ -87,8 +87,8 @@ void DataOptions::addTo(Command &command, Labels labels)
         command.option("--labels", &data.labels, "Take pictures in the order of this file's column 'file'")
             .type("FILE");
     }
-    command.option("--examples", &examples, "Use only the first N examples").type("N");
-    command.option("--batch", &batch, "Batch size (default: 1)").type("N");
+    command.option("--examples", &examples, "Use only the first N examples").type("N").positive();
+    command.option("--batch", &batch, "Batch size (default: 1)").type("N").positive();
     command.option("--backend", &backend, backends::backendNames()).type("NAME");
     command.option("--threads", &threads, "Number of worker threads (default: one per core)").type("N");
 }

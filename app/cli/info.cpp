@@ -78,9 +78,9 @@ void printArrays(const io::LoadedModel &loaded)
     print(table.toString());
 }
 
-Result<void> info(const ModelOptions &options, bool json)
+Result<void> info(const ModelOptions &options, bool json, const std::stop_token &stop)
 {
-    HALFTONE_TRY(const session::Session session, options.open(true));
+    HALFTONE_TRY(const session::Session session, options.open(stop, true));
     const io::LoadedModel &loaded = session.source();
     if (loaded.modelPath.empty()) { // a bare parameter file
         if (json)
@@ -113,7 +113,7 @@ void addInfo(Parser &app, Action &chosen)
     options->model.addTo(command);
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
-        chosen = [options](const std::stop_token &) { return info(options->model, options->json); };
+        chosen = [options](const std::stop_token &stop) { return info(options->model, options->json, stop); };
     });
 }
 

@@ -44,7 +44,7 @@ void printPicture(const graph::Graph &graph, const layout::BlockTree &tree, cons
 
 Result<void> layOut(const LayoutOptions &options, const std::stop_token &stop)
 {
-    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::Session session, options.model.open(stop));
     const graph::Model &model = session.source().model;
     const auto begin = std::chrono::steady_clock::now();
     const bool isFolded = options.fold == "auto";

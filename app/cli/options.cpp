@@ -55,12 +55,13 @@ std::vector<NamedFile> ModelOptions::files() const
     return files;
 }
 
-Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
+Result<session::Session> ModelOptions::open(const std::stop_token &stop, bool takesParametersAlone) const
 {
     io::LoadOptions options;
     options.params = params;
     options.noParams = noParams;
     options.takesParametersAlone = takesParametersAlone;
+    options.stop = stop;
     HALFTONE_TRY(session::Session session, session::Session::open(model, options));
     for (const std::string &option : shapes) {
         const std::size_t equals = option.rfind('=');
@@ -70,6 +71,24 @@ Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
         HALFTONE_CHECK(session.setInputShape(option.substr(0, equals), std::move(shape)));
     }
     return session;
+}
+
+void PrecisionOption::addTo(Command &command)
+{
+    command
+        .option("--precision", &name,
+                "Type that a runtime which chooses one itself computes in: f32, f16 or bf16 (default: the "
+                "runtime's)")
+        .oneOf({"f32", "f16", "bf16"})
+        .type("TYPE");
+}
+
+tensor::DType PrecisionOption::type() const
+{
+    return name == "f32" ? tensor::DType::F32
+        : name == "f16"  ? tensor::DType::F16
+        : name == "bf16" ? tensor::DType::BF16
+                         : tensor::DType::Unknown;
 }
 
 void addArithmetic(Command &command, std::string &name)
@@ -255,7 +274,7 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
     if (!optimise.empty())
         HALFTONE_CHECK(policy::setOptimise(policy, optimise));
     if (!lists.empty())
-        policy.listVersion = lists;
+        policy::setListVersion(policy, lists);
     for (const auto &[ops, to] : {std::pair(&targetOps, To::Target), std::pair(&fp32Ops, To::Fp32),
                                   std::pair(&widestOps, To::Widest), std::pair(&neutralOps, To::Neutral)}) {
         for (const std::string &op : *ops)

@@ -46,7 +46,13 @@ void tellError(const Error &error);
 void tellWarnings(std::span<const policy::Warning> warnings);
 void tellNotes(const std::string &file, std::span<const std::string> notes);
 
-/// Progress of a long call on standard error when that is a terminal, at most 25 lines a second; stops on
+/// Says in the environment of a program that is started that its progress goes to standard error as lines
+/// "progress: SHARE WHAT", SHARE in [0, 1].
+inline constexpr const char *kProgressVariable = "HALFTONE_PROGRESS";
+inline constexpr const char *kProgressLines = "lines"; ///< its value
+inline constexpr std::string_view kProgressPrefix = "progress: ";
+
+/// Progress of a long call on standard error when that is a terminal or kProgressVariable is set, at most 25 lines a second; stops on
 /// Ctrl-C.
 Progress progress(std::stop_token stop);
 

@@ -1,5 +1,7 @@
 #include "app/cli/parser.h"
 
+#include "core/base/text.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -74,7 +76,8 @@ CommandOutline outlineOf(const CLI::App &command)
     for (const CLI::Option *option : command.get_options()) {
         for (const std::string &name : option->get_lnames())
             outline.options.push_back({"--" + name, option->get_description(),
-                                       option->get_items_expected_max() > 0, valuesOf(*option)});
+                                       option->get_items_expected_max() > 0, option->get_required(),
+                                       option->get_items_expected_max() > 1, valuesOf(*option)});
     }
     return outline;
 }
@@ -111,6 +114,15 @@ Option Option::notEmpty() const
 {
     option(m_option).check([](const std::string &value) {
         return value.empty() ? std::string("nothing, expected a name") : std::string();
+    });
+    return *this;
+}
+
+Option Option::positive() const
+{
+    option(m_option).check([](const std::string &value) {
+        const auto number = parseInteger(value);
+        return number && *number < 1 ? value + ", expected a positive number" : std::string();
     });
     return *this;
 }

@@ -154,7 +154,7 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
                      .reads(options.settings.calibrate.examples, options.model)
                      .reads("--table", options.settings.table)
                      .claim(options.out, options.model.model));
-    HALFTONE_TRY(const session::Session opened, options.model.open());
+    HALFTONE_TRY(const session::Session opened, options.model.open(stop));
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     HALFTONE_CHECK(takeForm(options, session.source().model.graph));
     std::vector<policy::Warning> warnings;

@@ -18,6 +18,7 @@ struct RunOptions
 {
     ModelOptions model;
     DataOptions data;
+    PrecisionOption precision;
     walks::RunSettings settings; ///< with the data, once they were taken
     std::string outputs = "heads";
     std::string out;
@@ -67,6 +68,7 @@ void printSummary(const session::Session &session, const walks::RunOutcome &outc
 Result<void> takeOptions(RunOptions &options)
 {
     HALFTONE_CHECK(options.data.take(options.settings));
+    options.settings.precision = options.precision.type();
     options.settings.allNodes = options.outputs == "all";
     if (options.hasSeed)
         options.settings.randomParameters = options.seed;
@@ -82,13 +84,14 @@ Result<void> run(RunOptions options, const std::stop_token &stop)
                        .writes("--out", options.out)
                        .check());
     HALFTONE_TRY(options.settings.accumulator, policy::accumulatorNamed(options.accumulate));
-    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::Session session, options.model.open(stop));
     HALFTONE_TRY(const walks::RunOutcome outcome, session.run(options.settings, progress(stop)));
     if (!options.out.empty()) {
         auto written = io::writeNpz(outcome.outputs, options.out);
         if (!written.ok())
             return inFile(std::move(written).error(), options.out);
     }
+    tellNotes(session.source().modelPath, outcome.notes);
     if (options.json)
         printJson(results::runJson(outcome, options.settings.backend));
     else
@@ -104,6 +107,7 @@ void addRun(Parser &app, Action &chosen)
     Command command = app.command("run", "Run a model on arrays or pictures");
     options->model.addTo(command);
     options->data.addTo(command, DataOptions::Labels::Accuracy);
+    options->precision.addTo(command);
     command
         .option("--outputs", &options->outputs,
                 "Values to return: heads (the outputs) or all (every node) (default: heads)")

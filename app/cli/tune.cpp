@@ -14,6 +14,7 @@
 #include "core/tune/model_oracle.h"
 #include "core/tune/recording.h"
 #include "core/tune/shared_basis.h"
+#include "core/walks/runtime_model.h"
 
 #include <algorithm>
 #include <charconv>
@@ -28,6 +29,7 @@ struct TuneOptions
     ModelOptions model;
     PolicyOptions policy;
     DataOptions data;
+    PrecisionOption precision;
     std::string out;
     std::string limit;
     std::string time;
@@ -49,6 +51,7 @@ struct TuneOptions
 struct TuneCall
 {
     walks::CompareOptions compare;
+    session::LatencyOptions latency;
     tune::SearchSettings settings;
     std::optional<tune::Pick> pick;
 };
@@ -90,6 +93,11 @@ Result<TuneCall> taken(TuneOptions &options)
                        options.state.empty() ? "; pass --state" : "");
     TuneCall call;
     HALFTONE_CHECK(options.data.take(call.compare));
+    call.latency.backend = call.compare.backend;
+    call.latency.threads = call.compare.threads;
+    call.latency.precision = options.precision.type();
+    if (walks::runsWholeModels(call.compare.backend)) // which has no values of single layers to lower
+        call.compare.backend = backends::kDefaultBackend;
     call.compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
     if (!options.limit.empty()) {
         call.settings.limit = tune::limitNamed(options.limit);
@@ -162,7 +170,7 @@ std::size_t disturbedPoints(const tune::Front &front)
         front.best(), [&front](std::size_t k) { return front.points[k].measured->isDisturbed; }));
 }
 
-void printFront(const tune::Front &front, const TuneOptions &options)
+void printFront(const tune::Front &front, const TuneOptions &options, const TuneCall &call)
 {
     const bool isDisturbed = disturbedPoints(front) > 0;
     std::vector<std::string> titles{"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"};
@@ -204,6 +212,9 @@ void printFront(const tune::Front &front, const TuneOptions &options)
             return point.measured && point.measured->byDevice;
         }))
         head.add({"timed by", "the device's own clock, without copies to and from it"});
+    if (call.latency.backend != call.compare.backend)
+        head.add({"backends",
+                  "times of " + call.latency.backend + ", errors as computed by " + call.compare.backend});
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
@@ -261,7 +272,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
         HALFTONE_TRY(io::ModelOutput claimed, files.claim(options.write, options.model.model));
         output.emplace(std::move(claimed));
     }
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     HALFTONE_CHECK(takeShapes(session, call.compare.examples));
     std::vector<std::string> notes = session.source().notes;
@@ -271,8 +282,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     task.shapes = std::make_shared<const infer::ShapeMap>(shapes);
     task.policy = std::make_shared<const policy::Policy>(tune::withoutAdopted(policy));
     task.compare = call.compare;
-    task.latency.backend = call.compare.backend;
-    task.latency.threads = call.compare.threads;
+    task.latency = call.latency;
     task.hasInt8 = options.hasInt8;
     HALFTONE_TRY(tune::Record record, tune::keptRecord(task, options.state, options.isPart()));
     tune::ModelOracle oracle(task);
@@ -318,7 +328,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     if (options.json)
         printJson(json);
     else
-        printFront(front, options);
+        printFront(front, options, call);
     return stop.stop_requested() ? Result<void>(cancelled()) : Result<void>();
 }
 
@@ -334,6 +344,7 @@ void addTune(Parser &app, Action &chosen)
     command.remove("--inputs"); // here it is the data to measure on
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command.get("--inputs").required();
+    options->precision.addTo(command);
     command.option("--out", &options->out, "Write the front to this file and each point's policy beside it")
         .type("FRONT.json")
         .notEmpty()

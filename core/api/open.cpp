@@ -161,7 +161,9 @@ Result<Model> open(const std::string &path, const OpenOptions &options, const Pr
 {
     return answer([&]() -> halftone::Result<Model> {
         HALFTONE_CHECK(progressOf(progress).checkStop());
-        HALFTONE_TRY(session::Session session, session::Session::open(path, loadOptions(options)));
+        io::LoadOptions how = loadOptions(options);
+        how.stop = progressOf(progress).stop;
+        HALFTONE_TRY(session::Session session, session::Session::open(path, how));
         HALFTONE_CHECK(progressOf(progress).checkStop());
         return withShapes(std::move(session), options);
     });

@@ -22,7 +22,7 @@ constexpr std::size_t kAttempts = 4; ///< to measure while the machine has other
 
 Latency latencyOf(const latency::Latency &measured)
 {
-    Latency latency{measured.medianMs, measured.minMs, measured.p95Ms, measured.peakBytes, {}};
+    Latency latency{measured.medianMs, measured.minMs, measured.p95Ms, measured.peakBytes.value_or(0), {}};
     for (const latency::LayerLatency &layer : measured.layers)
         latency.layers.push_back(
             {layer.step.nodes, layer.step.op, typeOf(layer.step.dtype), layer.step.kernel, layer.medianUs});

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::io {
@@ -68,7 +69,7 @@ struct ModelFormat
     /// `content`: at least the first bytes.
     Likeness (*sniff)(std::span<const std::byte> content, std::string_view path);
     /// isChanging  set if another process is replacing the files, of which those read may not belong together
-    /// fails       BadInput with file and place; Unsupported if this build cannot read the format
+    /// fails       BadInput with file and place; Unsupported if this build cannot read the format; Cancelled
     Result<LoadedModel> (*load)(const std::shared_ptr<const MappedFile> &file, const LoadOptions &options,
                                 bool &isChanging);
     /// Of a model that is written under this name, with or without the ending.
@@ -77,6 +78,12 @@ struct ModelFormat
     Result<std::vector<std::string>> (*save)(const graph::Model &model, const ModelOutput &output,
                                              const LoadedModel &source,
                                              std::span<const tensor::DType> outputTypes);
+    /// As `save`, for a runtime that is to tell of nodes by our names: each node has the name that it bears in the graph, and inputs have
+    /// these shapes, by variable. Outputs are the graph's heads in their order. Null: no runtime reads the format.
+    Result<std::vector<std::string>> (*handOver)(const graph::Model &model, const ModelOutput &output,
+                                                 std::span<const tensor::DType> outputTypes,
+                                                 const std::unordered_map<std::string, tensor::Shape> &shapes)
+        = nullptr;
     /// The same as the bytes of one file, given to `write` in pieces; null: a model of this format is more than one file.
     /// fails: Unsupported for a model that is too large for one file; as `write`
     Result<void> (*toBytes)(const graph::Model &model, std::span<const tensor::DType> outputTypes,

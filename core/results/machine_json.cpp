@@ -1,6 +1,5 @@
 #include "core/results/machine_json.h"
 
-#include "core/backends/backends.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/description_json.h"
 #include "core/machines/local_chips.h"
@@ -34,8 +33,17 @@ OrderedJson hardwareJson(const Chips &chips)
             {"hardware", std::move(all)}};
 }
 
+std::vector<std::string> variantsOf(const backends::BackendInfo &info)
+{
+    if (!info.available)
+        return {};
+    auto variants = backends::providersOf(info.name);
+    return variants.ok() ? std::move(variants).value() : std::vector<std::string>();
+}
+
 OrderedJson backendsJson(std::string_view version)
 {
+    const auto orNull = [](const std::string &text) { return text.empty() ? OrderedJson() : OrderedJson(text); };
     OrderedJson backends = OrderedJson::array();
     for (const backends::BackendInfo &info : backends::allBackends()) {
         OrderedJson dtypes = OrderedJson::object();
@@ -46,6 +54,10 @@ OrderedJson backendsJson(std::string_view version)
                             {"device", info.device},
                             {"dtypes", std::move(dtypes)},
                             {"why", info.why}});
+        if (info.wholeModels)
+            backends.back().update({{"version", orNull(info.version)},
+                                    {"file", orNull(info.file)},
+                                    {"providers", variantsOf(info)}});
     }
     return {{"version", version}, {"backends", std::move(backends)}};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/backends/backends.h"
 #include "core/hardware/description.h"
 
 #include <memory>
@@ -19,6 +20,9 @@ struct Chips
     std::string gpu; ///< empty: none
 };
 Chips listedChips();
+
+/// What may stand behind the colon of a backend's name: the providers of a runtime. Empty where there are none, or it does not start.
+std::vector<std::string> variantsOf(const backends::BackendInfo &info);
 
 OrderedJson hardwareJson(const Chips &chips); ///< `hardware --json`
 OrderedJson backendsJson(std::string_view version); ///< `backends --json`

@@ -85,7 +85,10 @@ std::string comparisonBasis(const walks::CompareOptions &options, const std::str
 
 std::string latencyBasis(const LatencyOptions &options)
 {
-    return std::string(kBasisVersion) + "; " + deviceOf(options.backend) + "; threads "
+    const std::string precision = options.precision == tensor::DType::Unknown
+        ? std::string()
+        : "; in " + std::string(tensor::nameOf(options.precision));
+    return std::string(kBasisVersion) + "; " + deviceOf(options.backend) + precision + "; threads "
         + std::to_string(options.threads) + "; runs " + std::to_string(options.settings.repeats);
 }
 

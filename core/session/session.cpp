@@ -106,20 +106,21 @@ Result<void> Session::useExample(const std::string &npzPath, policy::Policy &pol
 Result<infer::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
 {
     const graph::Graph &graph = m_source->model.graph;
-    auto shapes = infer::inferShapes(graph, infer::withParameterShapes(m_inputShapes, m_source->model));
+    const infer::KnownShapes known = infer::withParameterShapes(m_inputShapes, m_source->model);
+    auto shapes = infer::inferShapes(graph, known);
     if (!shapes.ok() && m_inputShapes.empty()) {
         notes.push_back("some shapes are unknown: " + shapes.error().message());
         return infer::unknownShapes(graph);
     }
     if (!shapes.ok())
         return inFile(std::move(shapes).error(), m_source->modelPath);
-    auto followed = infer::staticShapes(m_source->model, shapes.value());
+    auto followed = infer::staticShapes(m_source->model, std::move(shapes).value());
     if (followed.ok())
         return followed;
     if (!m_inputShapes.empty())
         return inFile(std::move(followed).error(), m_source->modelPath);
     notes.push_back(followed.error().message());
-    return shapes;
+    return infer::inferShapes(graph, known);
 }
 
 Result<Derived> Session::derive(const DeriveRequest &request, const Progress &progress) const
@@ -207,7 +208,7 @@ Result<walks::CompareOutcome> Session::compareAgainst(const std::string &path,
                                                       const walks::CompareOptions &options,
                                                       const Progress &progress) const
 {
-    HALFTONE_TRY(const io::LoadedModel other, openModel(path));
+    HALFTONE_TRY(const io::LoadedModel other, openModel(path, {.stop = progress.stop}));
     return compareWith(other, options, progress);
 }
 

@@ -146,7 +146,7 @@ Result<std::optional<rewrite::Rewritten>> widened(const graph::Model &model, con
     for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         if (!std::ranges::any_of(types.outputs(id), tensor::isHalf))
             continue;
-        HALFTONE_TRY(rewrite::Rewritten made, rewrite::stripCasts(model, progress));
+        HALFTONE_TRY(rewrite::Rewritten made, rewrite::stripCasts(model, {progress.stop, {}}));
         return std::optional(std::move(made));
     }
     return std::optional<rewrite::Rewritten>();

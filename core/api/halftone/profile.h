@@ -37,7 +37,7 @@ struct Latency
     double medianMs = 0;
     double minMs = 0;
     double p95Ms = 0;
-    std::size_t peakBytes = 0;
+    std::size_t peakBytes = 0; ///< 0: unknown
     std::vector<LayerTime> layers; ///< in the order of computation, including casts and reorders
 };
 

@@ -29,9 +29,10 @@ constexpr std::uint64_t kSmallestName = 8;
 class ParamsReader
 {
 public:
-    ParamsReader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+    ParamsReader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::stop_token stop)
         : m_in(bytes)
         , m_owner(std::move(owner))
+        , m_stop(std::move(stop))
     {
     }
 
@@ -53,6 +54,7 @@ private:
 
     ByteReader m_in;
     std::shared_ptr<const void> m_owner;
+    std::stop_token m_stop;
     std::string m_what; ///< "array 3", for errors
 };
 
@@ -78,6 +80,8 @@ Result<std::vector<Array>> ParamsReader::readList()
     HALFTONE_TRY(const auto count, readCount("the number of arrays", kSmallestArray));
     std::vector<Array> arrays;
     for (std::uint64_t i = 0; i < count; ++i) {
+        if (m_stop.stop_requested())
+            return cancelled();
         HALFTONE_TRY(Array array, readArray(i));
         arrays.push_back(std::move(array));
     }
@@ -273,14 +277,15 @@ bool isParamsFile(std::span<const std::byte> content)
 }
 
 Result<std::vector<Array>> readParams(std::span<const std::byte> bytes,
-                                      const std::shared_ptr<const void> &owner)
+                                      const std::shared_ptr<const void> &owner, const std::stop_token &stop)
 {
-    return ParamsReader(bytes, owner).readList();
+    return ParamsReader(bytes, owner, stop).readList();
 }
 
-Result<std::vector<Array>> readParams(const std::shared_ptr<const MappedFile> &file)
+Result<std::vector<Array>> readParams(const std::shared_ptr<const MappedFile> &file,
+                                      const std::stop_token &stop)
 {
-    auto arrays = readParams(file->bytes(), file);
+    auto arrays = readParams(file->bytes(), file, stop);
     return arrays.ok() ? std::move(arrays) : inFile(std::move(arrays).error(), file->path());
 }
 

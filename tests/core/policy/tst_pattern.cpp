@@ -78,6 +78,12 @@ private Q_SLOTS:
         row("(?a)", "character 1: an unknown group, expected (…), (?:…) or (?i)");
         row("ab)", "character 3: unmatched ')', expected '\\)' for the character itself");
         row("a(b(c)", "character 2: unmatched '(', expected '\\(' for the character itself");
+        row("a(?:b", "character 2: unmatched '('");
+        row("\\Q(\\E([)(]", "character 6: unmatched '('");
+        row("[[:alpha:](](x", "character 13: unmatched '('");
+        row("[])][^])]\\)(a))", "character 16: unmatched ')'");
+        row("\\x{41}\\1", "character 7: an unknown escape");
+        row("a(?i)(?x)", "character 6: an unknown group");
         row("éx[abc", "character 3: unmatched '[', expected '\\[' for the character itself");
         row("x[]", "character 2: unmatched '['");
         row("a[z-a]", "character 3: an invalid range, expected a range such as [a-z]");
@@ -118,6 +124,28 @@ private Q_SLOTS:
         QVERIFY(pattern.ok());
         QVERIFY(pattern.value().matches("\xFF\xFE") && !pattern.value().matches("\xFF"));
         QVERIFY(Pattern::compile("conv").value().matches("\xFF_conv"));
+    }
+
+    void theLongestWrongPatternIsExplainedAtOnce_data()
+    {
+        QTest::addColumn<std::string>("pattern");
+        QTest::addColumn<std::string>("where");
+        const std::string many(Pattern::kMostBytes - 2, 'a');
+        QTest::newRow("parenthesis") << '(' + many << std::string("character 1");
+        QTest::newRow("parentheses") << std::string(many.size(), '(') << std::string("character 1");
+        QTest::newRow("bracket") << '[' + many << std::string("character 1");
+        QTest::newRow("nothing to repeat") << '*' + many << std::string("character 1");
+    }
+
+    void theLongestWrongPatternIsExplainedAtOnce()
+    {
+        QFETCH(std::string, pattern);
+        const halftone::test::CpuClock clock;
+        const auto compiled = Pattern::compile(pattern);
+        const auto elapsed = clock.elapsed();
+        QVERIFY(!compiled.ok());
+        QTEST(compiled.error().where, "where");
+        QVERIFY2(elapsed < halftone::test::instrumented(50), std::to_string(elapsed).c_str());
     }
 
     /// Exponential for a matcher that goes back: 2^28 ways to fail.
