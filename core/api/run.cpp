@@ -40,7 +40,7 @@ halftone::Result<void> checkValues(const graph::Graph &graph, const std::vector<
     if (wanted.empty())
         return {};
     const std::vector<std::string> heads = walks::sourceOutputNames(graph);
-    const std::vector<std::vector<std::string>> values = valueNames(graph);
+    const std::vector<std::vector<std::string>> values = walks::valueNames(graph);
     std::vector<std::string_view> known(heads.begin(), heads.end());
     for (const auto &names : values)
         known.insert(known.end(), names.begin(), names.end());
