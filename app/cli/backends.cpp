@@ -4,6 +4,7 @@
 #include "app/cli/output.h"
 #include "core/api/halftone/version.h"
 #include "core/base/text.h"
+#include "core/results/machine_json.h"
 
 #include <memory>
 
@@ -12,27 +13,11 @@ namespace {
 
 using backends::BackendInfo;
 
-/// What may stand behind the colon of its name; empty where it is not there or does not start.
-std::vector<std::string> variantsOf(const BackendInfo &info)
-{
-    if (!info.available)
-        return {};
-    auto variants = backends::providersOf(info.name);
-    return variants.ok() ? std::move(variants).value() : std::vector<std::string>();
-}
-
-Json runtimeJson(const BackendInfo &info)
-{
-    return {{"version", info.version.empty() ? Json() : Json(info.version)},
-            {"file", info.file.empty() ? Json() : Json(info.file)},
-            {"providers", variantsOf(info)}};
-}
-
 /// "1.22.0, PATH; providers: A, B", below the table: the columns are for what all backends have.
 void printRuntime(const BackendInfo &info)
 {
     std::string variants;
-    for (const std::string &variant : variantsOf(info))
+    for (const std::string &variant : results::variantsOf(info))
         variants += (variants.empty() ? "; --backend " : ", ") + info.name + ':' + variant;
     print('\n' + info.name + ": " + printable(info.version + ", " + info.file + variants) + '\n');
 }
@@ -41,20 +26,7 @@ Result<void> listBackends(bool asJson)
 {
     const std::vector<BackendInfo> all = backends::allBackends();
     if (asJson) {
-        Json backends = Json::array();
-        for (const BackendInfo &info : all) {
-            Json dtypes = Json::object();
-            for (const auto &[type, support] : info.dtypes)
-                dtypes[std::string(tensor::nameOf(type))] = kernels::nameOf(support);
-            backends.push_back({{"name", info.name},
-                                {"available", info.available},
-                                {"device", info.device},
-                                {"dtypes", std::move(dtypes)},
-                                {"why", info.why}});
-            if (info.wholeModels)
-                backends.back().update(runtimeJson(info));
-        }
-        printJson({{"version", HALFTONE_VERSION}, {"backends", std::move(backends)}});
+        printJson(results::backendsJson(HALFTONE_VERSION));
         return {};
     }
     Table table({"backend", "device", "native", "emulated", "note"});

@@ -136,6 +136,10 @@ std::string copiedText(bool isOfOtherFormat, const std::optional<dialect::Raised
 Result<void> writeAsRead(session::Session &session, const io::ModelOutput &output,
                          const ConvertOptions &options)
 {
+    const bool isOfOtherFormat = io::formatOf(session.source().model.graph) != &output.format();
+    if (!isOfOtherFormat && !options.policy.inputs.empty())
+        return badCall("--input", "a model that is copied keeps the types of its inputs",
+                       "; to convert it, pass --target, --policy or another policy option");
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session)); // types and shapes of inputs
     const int opset = wanted(options.opset);
     graph::Model model = session.source().model;
@@ -154,7 +158,7 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
     }
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
-    print(copiedText(io::formatOf(session.source().model.graph) != &output.format(), raised) + '\n');
+    print(copiedText(isOfOtherFormat, raised) + '\n');
     return {};
 }
 
@@ -223,7 +227,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
                      .claim(options.out, options.model.model));
     if (options.hasExternalData)
         output.separateValues();
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     if (!options.runtime.empty()) {
         HALFTONE_TRY(session, session.inFormatOf(output));
     }

@@ -1,4 +1,5 @@
 #include "app/cli/commands.h"
+#include "app/cli/data_options.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/backends/backends.h"
@@ -15,8 +16,8 @@
 #include "core/machines/local_chips.h"
 #include "core/report/as_asked.h"
 #include "core/report/figures_object.h"
-#include "core/report/json_values.h"
 #include "core/report/roofline.h"
+#include "core/results/profile_json.h"
 #include "core/runtimes/kernel_table.h"
 
 #include <array>
@@ -48,12 +49,8 @@ struct ProfileOptions
 };
 
 /// What was measured, and of what.
-struct Profile
+struct Profile : results::ProfileFacts
 {
-    latency::Latency latency;
-    std::optional<latency::Versus> versus;
-    backends::BackendInfo backend;
-    std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
     std::shared_ptr<const hardware::Description> chip; ///< whose limits the layers have; null: none is known
 };
 
@@ -133,8 +130,7 @@ Result<void> setBatch(const ProfileOptions &options, session::Session &session)
 {
     if (options.batch == 0)
         return {};
-    if (options.batch < 0 || options.batch > (std::int64_t{1} << 30))
-        return badCall("--batch", std::to_string(options.batch), "a positive number");
+    HALFTONE_CHECK(checkCounts({{"--batch", options.batch}}));
     HALFTONE_TRY(const infer::KnownShapes shapes, dataShapes(session));
     if (shapes.empty())
         return badCall("--batch", "the shapes of the inputs are unknown",
@@ -161,9 +157,10 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     Profile result;
     HALFTONE_TRY(const latency::PlanMaker maker,
                  latency::PlanMaker::create(options.backend, threads, options.precision.type()));
+    result.backendName = options.backend;
     result.backend = maker.backend();
     result.chip = machines::chipOf(result.backend);
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     if (!options.table.empty() && !options.quantized && !walks::asksForInt8(policy))
         return badCall("--table", "has no effect: no operator is in int8",
@@ -218,30 +215,6 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         HALFTONE_TRY(result.versus, latency::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
     return result;
-}
-
-Json jsonOf(const Profile &profile, const ProfileOptions &options)
-{
-    Json native = Json::object();
-    for (const auto &[type, support] : profile.backend.dtypes)
-        native[std::string(tensor::nameOf(type))] = support == kernels::Support::Native;
-    Json inputs = Json::object();
-    for (const auto &[name, shape] : profile.inputs)
-        inputs[name] = report::jsonShape(shape);
-    Json versus;
-    if (profile.versus)
-        versus = {{"median_ms", profile.versus->medianMs},
-                  {"ratio", profile.versus->ratio},
-                  {"ci95", profile.versus->ci95}};
-    Json json{{"backend", options.backend},
-              {"device", profile.backend.device},
-              {"native", std::move(native)},
-              {"inputs", std::move(inputs)}};
-    json.update(report::latencyObject(profile.latency));
-    json["versus"] = std::move(versus);
-    json["disturbed"]
-        = latency::isDisturbed(profile.latency) || (profile.versus && profile.versus->isDisturbed);
-    return json;
 }
 
 std::string fixed(double value, const char *unit)
@@ -385,7 +358,7 @@ Result<void> profileModel(const ProfileOptions &options, const std::stop_token &
     HALFTONE_TRY(const Profile profile, measure(options, stop));
     tellDisturbance(profile);
     if (options.json)
-        printJson(jsonOf(profile, options));
+        printJson(results::profileJson(profile));
     else
         printProfile(profile, options);
     return {};
@@ -406,7 +379,8 @@ void addProfile(Parser &app, Action &chosen)
     command.option("--repeats", &options->repeats, "Number of timed runs (default: 30)").type("N");
     command.option("--warmup", &options->warmup, "Number of warm-up runs (default: 5)").type("N");
     command.option("--batch", &options->batch, "First dimension of every input (default: the model's)")
-        .type("N");
+        .type("N")
+        .positive();
     command
         .option("--random-params", &options->seed,
                 "Draw random values for missing parameters, with this seed")

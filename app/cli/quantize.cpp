@@ -10,7 +10,7 @@
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/restrict_to_hardware.h"
 #include "core/quantize/pairs.h"
-#include "core/report/json_values.h"
+#include "core/results/quantization_json.h"
 #include "core/session/for_runtime.h"
 
 #include <algorithm>
@@ -133,46 +133,6 @@ Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
     return {};
 }
 
-Json reportOf(const QuantizeOptions &options, const walks::QuantizeOutcome &outcome,
-              const std::vector<std::string> &written)
-{
-    Json skipped = Json::array();
-    for (const quantize::SkippedNode &node : outcome.quantized.skipped)
-        skipped.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
-    std::map<std::string_view, const calibration::CalibratedTensor *> tensors;
-    for (const calibration::CalibratedTensor &tensor : outcome.tensors)
-        tensors.emplace(tensor.name, &tensor);
-    Json thresholds = Json::array();
-    for (const quantize::QuantizedThreshold &threshold : outcome.quantized.thresholds) {
-        Json row{{"tensor", threshold.tensor.name},
-                 {"source", threshold.tensor.source},
-                 {"min", threshold.range.low},
-                 {"max", threshold.range.high}};
-        const auto found = tensors.find(threshold.tensor.source);
-        if (found != tensors.end()) {
-            const calibration::Threshold &chosen = found->second->threshold;
-            row["method"] = calibration::nameOf(chosen.method);
-            row["sqnr_db"] = report::numberOrNull(chosen.sqnrDb);
-            row["sqnr_db_minmax"] = report::numberOrNull(chosen.sqnrDbMinMax);
-            row["note"] = chosen.note.empty() ? Json() : Json(chosen.note);
-        }
-        thresholds.push_back(std::move(row));
-    }
-    return {{"form", options.form},
-            {"for", options.runtime.empty() ? Json() : Json(options.runtime)},
-            {"hardware", options.hardware.empty() ? Json() : Json(options.hardware)},
-            {"calib", options.settings.table.empty() ? options.calib : "table"},
-            {"examples", outcome.examples},
-            {"corrected_biases", outcome.correctedBiases},
-            {"quantized", outcome.quantized.quantized},
-            {"skipped", std::move(skipped)},
-            {"thresholds", std::move(thresholds)},
-            {"notes", outcome.quantized.notes},
-            {"warnings", warningsJson(outcome.quantized.warnings)},
-            {"written", written},
-            {"seconds", outcome.seconds}};
-}
-
 void printSummary(const QuantizeOptions &options, const walks::QuantizeOutcome &outcome,
                   const std::vector<std::string> &written)
 {
@@ -211,7 +171,7 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
                      .reads(options.settings.calibrate.examples, options.model)
                      .reads("--table", options.settings.table)
                      .claim(options.out, options.model.model));
-    HALFTONE_TRY(const session::Session opened, options.model.open());
+    HALFTONE_TRY(const session::Session opened, options.model.open(stop));
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     HALFTONE_CHECK(takeForm(options, session.source().model.graph));
     std::vector<policy::Warning> warnings;
@@ -225,7 +185,11 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
     tellNotes(session.source().modelPath, outcome.quantized.notes);
     tellWarnings(outcome.quantized.warnings);
     if (options.json)
-        printJson(reportOf(options, outcome, written));
+        printJson(results::quantizationJson(outcome,
+                                            {options.form, options.hardware,
+                                             options.settings.table.empty() ? options.calib : "table",
+                                             options.runtime},
+                                            written));
     else
         printSummary(options, outcome, written);
     return {};

@@ -6,10 +6,11 @@
 #include "app/cli/output.h"
 #include "app/cli/tune_shards.h"
 #include "core/base/atomic_file.h"
-#include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/tune/front_json.h"
+#include "core/tune/kept_record.h"
+#include "core/tune/limit_text.h"
 #include "core/tune/model_oracle.h"
 #include "core/tune/recording.h"
 #include "core/tune/shared_basis.h"
@@ -62,19 +63,6 @@ std::optional<double> numberIn(std::string_view text)
     return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// "sqnr=30", "top1=-0.5"
-Result<tune::Limit> limitIn(const std::string &text)
-{
-    const std::size_t at = text.find('=');
-    const std::string_view name = std::string_view(text).substr(0, at);
-    const auto value
-        = at == std::string::npos ? std::nullopt : numberIn(std::string_view(text).substr(at + 1));
-    using Metric = tune::Limit::Metric;
-    if (!value || (name != "sqnr" && name != "top1"))
-        return badCall("--limit", text, "sqnr=30 (dB) or top1=-0.5 (points)");
-    return tune::Limit{name == "sqnr" ? Metric::Sqnr : Metric::Top1, *value};
-}
-
 /// "60s", "2m", "1h"; seconds where there is no unit
 Result<std::chrono::duration<double>> timeIn(const std::string &text)
 {
@@ -111,7 +99,9 @@ Result<TuneCall> taken(TuneOptions &options)
     call.compare.backend = walks::kernelBackendFor(call.compare.backend);
     call.compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
     if (!options.limit.empty()) {
-        HALFTONE_TRY(call.settings.limit, limitIn(options.limit));
+        call.settings.limit = tune::limitNamed(options.limit);
+        if (!call.settings.limit)
+            return badCall("--limit", options.limit, "sqnr=30 (dB) or top1=-0.5 (points)");
     }
     if (!options.time.empty()) {
         HALFTONE_TRY(call.settings.time, timeIn(options.time));
@@ -138,30 +128,6 @@ Result<void> takeShapes(session::Session &session, const walks::ExampleOptions &
         if (!session.inputShapes().contains(name))
             HALFTONE_CHECK(session.setInputShape(name, shape));
     return {};
-}
-
-/// One of this machine, or one that is good on any of its kind.
-Result<tune::Record> recordFor(const TuneOptions &options, const tune::TuneTask &task)
-{
-    const std::string &file = options.state;
-    const std::string basis = tune::basisOf(task);
-    std::error_code none;
-    const bool isThere = !file.empty() && std::filesystem::exists(file, none);
-    if (!isThere && !options.isPart())
-        return tune::Record{basis, {}, {}, {}, {}, {}};
-    HALFTONE_TRY(const shards::StatisticsOrigin origin, tune::originOf(task));
-    if (!isThere)
-        return tune::Record{tune::basisOf(origin), {}, {}, {}, {}, {}};
-    HALFTONE_TRY(const auto mapped, MappedFile::open(file));
-    auto record
-        = tune::readRecord({reinterpret_cast<const char *>(mapped->bytes().data()), mapped->bytes().size()});
-    if (!record.ok())
-        return inFile(record.error(), file);
-    if (record.value().basis != basis && record.value().basis != tune::basisOf(origin))
-        return inFile(badInput("basis", record.value().basis,
-                               basis + "; the file belongs to a different search, so choose another one"),
-                      file);
-    return record;
 }
 
 /// Of what is offered, the fastest.
@@ -305,7 +271,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
         HALFTONE_TRY(io::ModelOutput claimed, files.claim(options.write, options.model.model));
         output.emplace(std::move(claimed));
     }
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     HALFTONE_CHECK(takeShapes(session, call.compare.examples));
     std::vector<std::string> notes = session.source().notes;
@@ -317,7 +283,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     task.compare = call.compare;
     task.latency = call.latency;
     task.hasInt8 = options.hasInt8;
-    HALFTONE_TRY(tune::Record record, recordFor(options, task));
+    HALFTONE_TRY(tune::Record record, tune::keptRecord(task, options.state, options.isPart()));
     tune::ModelOracle oracle(task);
     // A state that shards share is not theirs to write.
     tune::RecordingOracle recording(oracle, std::move(record),

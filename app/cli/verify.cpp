@@ -229,7 +229,7 @@ runtimePlan(const VerifyOptions &options, const infer::TypedModel &typed, const 
 Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(CommandFiles().reads(options.model).reads("--policy", options.policy.file).check());
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));

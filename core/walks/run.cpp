@@ -104,6 +104,19 @@ std::vector<std::string> sourceOutputNames(const graph::Graph &graph)
     return names;
 }
 
+std::vector<std::vector<std::string>> valueNames(const graph::Graph &graph)
+{
+    // Nodes may be called alike, and one as another's further output.
+    rewrite::UniqueNames unique;
+    const std::vector<std::size_t> shown = infer::shownOutputs(graph);
+    std::vector<std::vector<std::string>> names(graph.nodeCount());
+    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+        for (std::size_t k = 0; k < shown[id]; ++k)
+            names[id].push_back(unique.take(infer::valueName(graph, id, k)));
+    }
+    return names;
+}
+
 namespace {
 
 /// Arrays that nobody wants cut are run as they are, even without a row, where the model takes them so.
@@ -144,7 +157,7 @@ public:
         for (NodeId id = 0; id < graph.nodeCount(); ++id)
             m_operators += graph.isVariable(id) ? 0 : 1;
         if (settings.allNodes)
-            nameValues();
+            m_names = valueNames(graph);
     }
 
     Result<RunOutcome> run(BatchWalk &walk, const Progress &progress)
@@ -175,17 +188,6 @@ public:
     }
 
 private:
-    /// Nodes may be called alike, and one as another's further output.
-    void nameValues()
-    {
-        rewrite::UniqueNames unique;
-        m_names.resize(m_graph.nodeCount());
-        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-            for (std::size_t k = 0; k < m_shown[id]; ++k)
-                m_names[id].push_back(unique.take(infer::valueName(m_graph, id, k)));
-        }
-    }
-
     Result<void> runBatch(interpret::Interpreter &interpreter, std::size_t k, const interpret::Feed &feed,
                           const Progress &progress)
     {

@@ -132,18 +132,24 @@ bool ScenePainter::isPlainIn(const QRectF &area, const Camera &camera, const Sce
     return m_items.size() > (hasText ? kManyWithText : kMany);
 }
 
-void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
-                         const PaintInput &input, std::size_t mostLabels)
+/// Those laid out for the scene and the size of text, as far as there are such.
+void ScenePainter::takeLabels(const PaintInput &input)
 {
-    m_camera = camera;
-    m_labelsLeft = m_labelled == input.scene ? mostLabels : std::numeric_limits<std::size_t>::max();
-    m_isComplete = true;
     m_labelPixels = scaledFont(1).pixelSize();
     if (m_labelled != input.scene || m_labels.size() > 20'000) {
         m_labels.clear();
         m_advances.clear();
         m_labelled = input.scene;
     }
+}
+
+void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
+                         const PaintInput &input, std::size_t mostLabels)
+{
+    m_camera = camera;
+    m_labelsLeft = m_labelled == input.scene ? mostLabels : std::numeric_limits<std::size_t>::max();
+    m_isComplete = true;
+    takeLabels(input);
     m_isPlain = isPlainIn(area, camera, *input.scene);
     see(part, *input.scene);
     const bool isFar = camera.scale < kFar;

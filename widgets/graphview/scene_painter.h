@@ -43,9 +43,22 @@ public:
     /// mostLabels  that are laid out anew; others are missing until the next call. Not counted where the scene is a new one.
     void paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
                const PaintInput &input, std::size_t mostLabels = std::numeric_limits<std::size_t>::max());
-    /// The names of frames whose titles have left the view, so that one knows where one is: over the picture, and not moving with it.
+    /// The name of a frame whose own title has left the view.
+    struct TitleAbove
+    {
+        ItemIndex item = 0;
+        QString text;
+        QRectF place; ///< in the view
+    };
+    /// These names, so that one knows where one is: over no node's box, and over no title that is in view.
+    std::vector<TitleAbove> titlesAbove(const QRectF &area, const Camera &camera, const PaintInput &input);
+    /// Draws them over the picture; they do not move with it.
     void paintTitlesAbove(QPainter &painter, const QRectF &area, const Camera &camera,
                           const PaintInput &input);
+    const std::vector<QRectF> &titles() const
+    {
+        return m_titles;
+    } ///< in view, as far as the last call placed them
     /// Would an area be drawn without what cannot be read? Parts of one picture must agree.
     bool isPlainIn(const QRectF &area, const Camera &camera, const Scene &scene);
     /// While one zooms, many items are drawn without their texts, which would be set in another size for every frame.
@@ -72,6 +85,7 @@ private:
         layout::TitlePlaces places;
     };
 
+    void takeLabels(const PaintInput &input);
     void see(const QRectF &part, const Scene &scene);
     void paintFrames(QPainter &painter, const PaintInput &input);
     void placeFrameTitle(const PaintInput &input, ItemIndex index, const QRectF &rect);

@@ -1,6 +1,7 @@
 #include "widgets/models/layer_table_model.h"
 
 #include "core/session/node_query.h"
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/formatters.h"
 
 #include <array>
@@ -134,15 +135,20 @@ void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snaps
     m_baseline.reset();
     m_nodes.clear();
     m_rows.clear();
+    m_isConstant.clear();
+    m_constants = 0;
     m_casts.clear();
     if (m_snapshot) {
         const graph::Graph &graph = m_snapshot->graph();
         m_rows.assign(graph.nodeCount(), -1);
+        m_isConstant.assign(graph.nodeCount(), 0);
         for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
             if (graph.isVariable(id))
                 continue;
             m_rows[id] = static_cast<int>(m_nodes.size());
             m_nodes.push_back(id);
+            m_isConstant[id] = isConstantNode(graph, id) ? 1 : 0;
+            m_constants += m_isConstant[id];
         }
         m_casts = session::castsByReader(*m_snapshot);
     }

@@ -85,6 +85,8 @@ public:
 
     graph::NodeId nodeAt(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const; ///< -1 for variables
+    bool isConstant(graph::NodeId node) const { return m_isConstant[node] != 0; } ///< it computes nothing
+    int constantCount() const { return m_constants; }
 
     int rowCount(const QModelIndex &parent = {}) const override;
     int columnCount(const QModelIndex &parent = {}) const override;
@@ -122,6 +124,8 @@ private:
     std::uint64_t m_version = 0;
     std::vector<graph::NodeId> m_nodes; ///< by row
     std::vector<int> m_rows; ///< by NodeId
+    std::vector<char> m_isConstant; ///< by NodeId
+    int m_constants = 0;
     std::vector<std::uint32_t> m_casts; ///< by NodeId
     std::optional<Baseline> m_baseline;
 };

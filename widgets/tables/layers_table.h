@@ -39,6 +39,7 @@ public:
     QString tsv() const;
 
 public Q_SLOTS:
+    void setConstantsShown(bool areShown); ///< as rows; at first they are not
     void setFilterText(const QString &text);
     void pinBaseline(bool on);
     void copy();

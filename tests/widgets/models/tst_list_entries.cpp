@@ -1,3 +1,4 @@
+#include "tests/widgets/models/decoder_document.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/models/list_entries.h"
 
@@ -54,6 +55,26 @@ private Q_SLOTS:
         QCOMPARE(find(all, ListId::Widest, "elemwise_add")->nodes, std::size_t{2});
         QCOMPARE(find(all, ListId::Neutral, "BatchNorm")->nodes, std::size_t{6});
         QVERIFY(of(all, ListId::Excluded).empty());
+    }
+
+    void constantsHaveARowWhereTheyAreAskedForOrMoved()
+    {
+        m_document = test::openDecoder({.blocks = 1});
+        if (!m_document)
+            QSKIP("this build has no ONNX");
+        const auto row = [&](const ListFilter &filter) {
+            const ListEntries all = listEntries(*test::snapshotOf(*m_document), filter);
+            for (const ListId list : kAllLists)
+                if (find(all, list, "Constant"))
+                    return std::optional(list);
+            return std::optional<ListId>();
+        };
+        QVERIFY(!row({}));
+        ListFilter everything;
+        everything.constants = true;
+        QVERIFY(row(everything));
+        QVERIFY(m_document->apply(policy::MoveOperators{{"Constant"}, policy::List::Fp32}).ok());
+        QCOMPARE(row({}), std::optional(ListId::Fp32));
     }
 
     void everyOperatorOfTheModelStandsInExactlyOneList()
