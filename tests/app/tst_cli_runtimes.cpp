@@ -21,7 +21,8 @@ QString chain(const QTemporaryDir &folder, const char *name)
     const graph::Entry third = g.op("Sigmoid", "third_value", {}, {second});
     const graph::Entry last = g.op("Abs", "last", {}, {third});
     const QString file = folder.filePath(QString::fromLatin1(name) + ".onnx");
-    const auto written = io::saveModel({g.withHeads({last}), {}, true}, file.toStdString());
+    const auto written
+        = io::saveModel({g.withHeads({last}), {}, true}, file.toStdString(), io::LoadedModel());
     if (!written.ok())
         qFatal("%s", written.error().message().c_str());
     return file;
