@@ -9,6 +9,7 @@
 #include "core/latency/typed_model.h"
 #include "core/ops/tensor_list.h"
 #include "core/walks/run.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,6 +7,7 @@
 #include "core/interpret/fed_types.h"
 #include "core/results/run_json.h"
 #include "core/walks/run.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <mutex>

@@ -3,6 +3,7 @@
 #include "core/compare/output_rows.h"
 #include "core/tensor/elements.h"
 #include "core/walks/run.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <chrono>

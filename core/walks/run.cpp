@@ -13,6 +13,7 @@
 #include "core/walks/batch_walk.h"
 #include "core/walks/fixed_batch.h"
 #include "core/walks/runtime_model.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <chrono>
@@ -100,19 +101,6 @@ std::vector<std::string> sourceOutputNames(const graph::Graph &graph)
         while (isInsertedCast(graph, head.node) && head.output < graph.inputs(head.node).size())
             head = graph.inputs(head.node)[head.output];
         names.push_back(unique.take(dialect::of(graph).entryName(graph, head)));
-    }
-    return names;
-}
-
-std::vector<std::vector<std::string>> valueNames(const graph::Graph &graph)
-{
-    // Nodes may be called alike, and one as another's further output.
-    rewrite::UniqueNames unique;
-    const std::vector<std::size_t> shown = infer::shownOutputs(graph);
-    std::vector<std::vector<std::string>> names(graph.nodeCount());
-    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
-        for (std::size_t k = 0; k < shown[id]; ++k)
-            names[id].push_back(unique.take(infer::valueName(graph, id, k)));
     }
     return names;
 }

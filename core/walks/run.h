@@ -50,9 +50,6 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
 /// The outputs of a model without inputs, computed by the reference backend. fails: as interpret::Interpreter
 Result<std::vector<tensor::Tensor>> constantHeads(const graph::Model &model, const Progress &progress);
 
-/// The names of the values of all nodes, by NodeId and output. Duplicate names get "_1", "_2", ….
-std::vector<std::vector<std::string>> valueNames(const graph::Graph &graph);
-
 /// The names of the outputs before conversion, ignoring casts that a conversion appended. Duplicate names get "_1", "_2", ….
 std::vector<std::string> sourceOutputNames(const graph::Graph &graph);
 

@@ -81,7 +81,7 @@ private Q_SLOTS:
         row("a(?:b", "character 2: unmatched '('");
         row("\\Q(\\E([)(]", "character 6: unmatched '('");
         row("[[:alpha:](](x", "character 13: unmatched '('");
-        row("[])][^])]\\)(a))", "character 16: unmatched ')'");
+        row("[])][^])]\\)(a))", "character 15: unmatched ')'");
         row("\\x{41}\\1", "character 7: an unknown escape");
         row("a(?i)(?x)", "character 6: an unknown group");
         row("éx[abc", "character 3: unmatched '['; write '\\[' to match the character itself");

@@ -68,7 +68,7 @@ private Q_SLOTS:
         QCOMPARE(report::asAsked(latency).operatorsShare, 1.0);
         QVERIFY(report::asAskedLine(latency).empty());
         const auto json = report::latencyObject(latency);
-        QCOMPARE(json.at("layers").at(0).at("asked"), "bfloat16");
+        QCOMPARE(json.at("layers").at(0).at("asked").get<std::string>(), std::string("bfloat16"));
         QVERIFY(!json.contains("runtime"));
         QVERIFY(json.at("peak_bytes").is_null());
     }
@@ -80,10 +80,10 @@ private Q_SLOTS:
         latency.layers = {layer({"a"}, DType::F16, DType::F32, 1),
                           layer({}, DType::Unknown, DType::F32, 1, StepKind::Runtime)};
         const auto json = report::latencyObject(latency);
-        QCOMPARE(json.at("runtime").at("version"), "1.22.0");
-        QCOMPARE(json.at("as_asked").at("operators"), 0);
-        QCOMPARE(json.at("layers").at(0).at("asked"), "float16");
-        QCOMPARE(json.at("layers").at(0).at("dtype"), "float32");
+        QCOMPARE(json.at("runtime").at("version").get<std::string>(), std::string("1.22.0"));
+        QCOMPARE(json.at("as_asked").at("operators").get<int>(), 0);
+        QCOMPARE(json.at("layers").at(0).at("asked").get<std::string>(), std::string("float16"));
+        QCOMPARE(json.at("layers").at(0).at("dtype").get<std::string>(), std::string("float32"));
         QVERIFY(json.at("layers").at(1).at("asked").is_null());
     }
 };
