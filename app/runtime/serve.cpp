@@ -184,8 +184,9 @@ void serve(Engine &engine, int channel)
     for (auto message = request(channel); message.ok(); message = request(channel)) {
         auto answer = guarded([&] { return answerTo(engine, message.value()); });
         if (!send(answer.ok() ? std::move(answer).value() : answerOf(answer.error()), channel))
-            return;
+            break;
     }
+    modelFolder().remove();
 }
 
 void refuse(const Error &error, int channel)
