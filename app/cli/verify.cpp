@@ -4,9 +4,13 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/infer/known_shapes.h"
+#include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
 #include "core/mixed/type_census.h"
 #include "core/policy/policy_options.h"
+#include "core/report/as_asked.h"
+#include "core/report/figures_object.h"
+#include "core/report/runtime_types.h"
 
 #include <array>
 #include <cstdio>
@@ -23,7 +27,12 @@ struct VerifyOptions
 {
     ModelOptions model;
     PolicyOptions policy;
+    std::string backend; ///< a runtime whose types are told; empty: none
+    PrecisionOption precision;
     bool json = false;
+
+    /// Something is held against the model.
+    bool asks() const { return !policy.isEmpty() || !backend.empty(); }
 };
 
 /// What everything comes to, casts left out.
@@ -74,7 +83,9 @@ Json jsonOf(const TypeDifference &difference)
             {"why", difference.why}};
 }
 
-Json jsonOf(const graph::Graph &graph, const TypeCensus &census, const policy::Policy *policy)
+/// runtime  null: none was asked
+Json jsonOf(const graph::Graph &graph, const TypeCensus &census, const policy::Policy *policy,
+            const kernels::RuntimeFacts *runtime)
 {
     const TypeShare sum = sumOf(census);
     Json types = Json::object();
@@ -90,18 +101,21 @@ Json jsonOf(const graph::Graph &graph, const TypeCensus &census, const policy::P
     Json differences = Json::array();
     for (const TypeDifference &difference : census.differences)
         differences.push_back(jsonOf(difference));
-    return {{"operators", sum.operators},
-            {"flops", sum.flops},
-            {"bytes", sum.bytes},
-            {"uncosted", sum.uncosted},
-            {"in_bodies", census.inBodies},
-            {"types", std::move(types)},
-            {"casts", {{"count", census.casts.operators}, {"bytes", census.casts.bytes}}},
-            {"target", policy ? Json(wordOf(policy::askedTarget(*policy))) : Json()},
-            {"requested", policy ? Json(census.asked) : Json()},
-            {"differences", std::move(differences)},
-            {"nodes", std::move(nodes)},
-            {"warnings", warningsJson(census.warnings)}};
+    Json json{{"operators", sum.operators},
+              {"flops", sum.flops},
+              {"bytes", sum.bytes},
+              {"uncosted", sum.uncosted},
+              {"in_bodies", census.inBodies},
+              {"types", std::move(types)},
+              {"casts", {{"count", census.casts.operators}, {"bytes", census.casts.bytes}}},
+              {"target", policy ? Json(wordOf(policy::askedTarget(*policy))) : Json()},
+              {"requested", policy || runtime ? Json(census.asked) : Json()},
+              {"differences", std::move(differences)},
+              {"nodes", std::move(nodes)},
+              {"warnings", warningsJson(census.warnings)}};
+    if (runtime)
+        json["runtime"] = report::runtimeObject(*runtime);
+    return json;
 }
 
 std::string percent(std::int64_t part, std::int64_t whole)
@@ -196,10 +210,26 @@ Result<infer::TypedModel> typedModel(const session::Session &session, infer::Sha
     return mixed::typedAsStored(model, std::move(shapes), policy);
 }
 
+/// What a runtime makes of the model; null: none was asked for.
+Result<std::unique_ptr<kernels::LatencyPlan>>
+runtimePlan(const VerifyOptions &options, const infer::TypedModel &typed, const std::stop_token &stop)
+{
+    if (options.backend.empty())
+        return std::unique_ptr<kernels::LatencyPlan>();
+    HALFTONE_TRY(const latency::PlanMaker maker,
+                 latency::PlanMaker::create(options.backend, 1, options.precision.type()));
+    if (!maker.backend().wholeModels)
+        return badCall("--backend", options.backend + " computes in the types of the model",
+                       "; pass a runtime, or leave it out");
+    HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(typed));
+    HALFTONE_CHECK(plan->timeSteps(1, progress(stop))); // which tells the types
+    return plan;
+}
+
 Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(CommandFiles().reads(options.model).reads("--policy", options.policy.file).check());
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
@@ -211,15 +241,19 @@ Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
     if (!typed.ok())
         return inFile(std::move(typed).error(), session.source().modelPath);
     const graph::Graph &graph = typed.value().model.graph; // functions are taken apart
-    const auto census = mixed::typeCensus(typed.value(), wanted);
+    auto census = mixed::typeCensus(typed.value(), wanted);
     if (!census.ok())
         return inFile(options.policy.located(census.error()), session.source().modelPath);
+    HALFTONE_TRY(const auto plan, runtimePlan(options, typed.value(), stop));
+    const auto runtime = plan ? plan->runtime() : std::nullopt;
+    if (plan)
+        report::addRuntimeTypes(census.value(), graph, *plan, options.backend);
     if (options.json) {
-        printJson(jsonOf(graph, census.value(), wanted));
+        printJson(jsonOf(graph, census.value(), wanted, runtime ? &*runtime : nullptr));
     } else {
         tellNotes(session.source().modelPath, notes);
         printShares(census.value());
-        if (wanted)
+        if (options.asks())
             printDifferences(census.value());
     }
     tellWarnings(census.value().warnings);
@@ -235,6 +269,11 @@ void addVerify(Parser &app, Action &chosen)
         "verify", "Show the types a model's operators compute in and whether they match the policy");
     options->model.addTo(command);
     options->policy.addTo(command);
+    command
+        .option("--backend", &options->backend,
+                "Also show the types that this runtime computes in, and where they are not the model's")
+        .type("NAME");
+    options->precision.addTo(command);
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return verify(*options, stop); };

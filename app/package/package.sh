@@ -95,10 +95,11 @@ make_wheels() {
     prefix=$(fresh prefix)
     installed "$prefix" Programs
     stage=$(fresh halftone_nn)
-    cp -r app/package/python/halftone "$stage/"
+    cp -r app/python/halftone "$stage/"
     relink "$build" halftone-cli "$stage/halftone/bin/halftone-cli" "\$ORIGIN/../lib"
     relink "$build" halftone-runtime "$stage/halftone/bin/halftone-runtime" "\$ORIGIN/../lib"
     libraries_beside "$build" "$stage/halftone/lib"
+    relink "$build" libhalftone.so "$stage/halftone/lib/libhalftone.so" "\$ORIGIN"
     mkdir -p "$stage/data/share/man/man1"
     cp "$prefix/share/man/man1/halftone-cli.1" "$stage/data/share/man/man1/"
     licences_in "$stage/licenses" compiled linked

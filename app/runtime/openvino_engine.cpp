@@ -13,7 +13,7 @@ namespace halftone::served {
 namespace {
 
 template <class T>
-using Held = std::unique_ptr<T, void (*)(T *)>;
+using Released = std::unique_ptr<T, void (*)(T *)>;
 
 template <class Function>
 Result<void> find(const Library &library, const char *name, Function &function)
@@ -62,8 +62,8 @@ const char *precisionName(tensor::DType type)
 /// A model that was compiled, and the request that runs it.
 struct Compiled
 {
-    Held<ov::Compiled> model;
-    Held<ov::Request> request;
+    Released<ov::Compiled> model;
+    Released<ov::Request> request;
 };
 
 class OpenvinoEngine final : public Engine
@@ -100,7 +100,7 @@ public:
         m_request = request;
         ov::Model *read = nullptr;
         HALFTONE_CHECK(done(m_calls.ov_core_read_model(m_core, request.model.c_str(), nullptr, &read)));
-        m_model = Held<ov::Model>(read, m_calls.ov_model_free);
+        m_model = Released<ov::Model>(read, m_calls.ov_model_free);
         HALFTONE_CHECK(done(m_calls.ov_model_outputs_size(read, &m_outputs)));
         HALFTONE_TRY(Compiled plain, compiled(false));
         m_plain = std::make_unique<Compiled>(std::move(plain));
@@ -171,10 +171,10 @@ private:
         ov::Compiled *made = nullptr;
         HALFTONE_CHECK(done(m_calls.ov_core_compile_model(m_core, m_model.get(), m_request.provider.c_str(),
                                                           count, &made, p[0], p[1], p[2], p[3], p[4], p[5])));
-        Held<ov::Compiled> model(made, m_calls.ov_compiled_model_free);
+        Released<ov::Compiled> model(made, m_calls.ov_compiled_model_free);
         ov::Request *request = nullptr;
         HALFTONE_CHECK(done(m_calls.ov_compiled_model_create_infer_request(made, &request)));
-        return Compiled{std::move(model), Held<ov::Request>(request, m_calls.ov_infer_request_free)};
+        return Compiled{std::move(model), Released<ov::Request>(request, m_calls.ov_infer_request_free)};
     }
 
     Result<std::span<std::byte>> bytesOf(const ov::Tensor *tensor) const
@@ -193,7 +193,7 @@ private:
             ov::Tensor *found = nullptr;
             HALFTONE_CHECK(
                 done(m_calls.ov_infer_request_get_tensor(to.request.get(), input.name.c_str(), &found)));
-            const Held<ov::Tensor> tensor(found, m_calls.ov_tensor_free);
+            const Released<ov::Tensor> tensor(found, m_calls.ov_tensor_free);
             HALFTONE_TRY(const std::span<std::byte> bytes, bytesOf(found));
             if (bytes.size() != input.bytes.size())
                 return unsupported({},
@@ -240,11 +240,11 @@ private:
     std::string m_version;
     ov::Core *m_core = nullptr; ///< as long as the process
     OpenRequest m_request;
-    Held<ov::Model> m_model{nullptr, nullptr};
+    Released<ov::Model> m_model{nullptr, nullptr};
     std::size_t m_outputs = 0;
     std::unique_ptr<Compiled> m_plain;
     std::unique_ptr<Compiled> m_recorded;
-    std::vector<Held<ov::Tensor>> m_given; ///< by the last run
+    std::vector<Released<ov::Tensor>> m_given; ///< by the last run
 };
 
 } // namespace

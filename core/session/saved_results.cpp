@@ -286,6 +286,9 @@ private:
             layer.step.op = row.at("op").get<std::string>();
             layer.step.dtype = dtype(row.at("dtype"));
             layer.step.kernel = row.at("kernel").get<std::string>();
+            if (row.contains("asked") && !row.at("asked").is_null())
+                layer.step.asked = dtype(row.at("asked"));
+            layer.step.told = row.value("told", std::string());
             layer.step.kind = stepKind(row.at("kind").get<std::string>());
             layer.medianUs = row.at("median_us").get<double>();
             layer.minUs = row.at("min_us").get<double>();
@@ -294,6 +297,12 @@ private:
         }
         latency.limitMs = realIfAny(json.value("limit_ms", Json()));
         latency.deviceMs = realIfAny(json.value("device_ms", Json()));
+        if (json.contains("runtime")) {
+            const Json &runtime = json.at("runtime");
+            latency.runtime
+                = {runtime.at("name").get<std::string>(), runtime.at("version").get<std::string>(),
+                   runtime.at("device").get<std::string>()};
+        }
         if (json.contains("launches")) {
             const Json &launches = json.at("launches");
             latency.launches.emplace().planned = whole<std::size_t>(launches.at("planned"));

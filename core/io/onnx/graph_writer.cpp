@@ -173,6 +173,7 @@ void GraphWriter::nameValues(const std::vector<std::string> &outer)
         note(m_graph.inputs(id));
     for (const ::onnx::ValueInfoProto *const input : m_unread)
         m_taken.insert(input->name());
+    m_taken.reserve(m_graph.nodeCount());
     m_values.resize(m_graph.nodeCount());
     for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
         const NodeDef &def = m_graph.node(id);
@@ -510,10 +511,12 @@ void GraphWriter::correctOutputTypes(::onnx::GraphProto &proto) const
 /// Of a graph that was changed only what cannot have: types that are no floats'.
 void GraphWriter::writeValueInfo(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const
 {
+    proto.clear_value_info();
+    if (source.value_info().empty())
+        return;
     std::unordered_set<std::string_view> known;
     for (const auto &values : m_values)
         known.insert(values.begin(), values.end());
-    proto.clear_value_info();
     for (const auto &info : source.value_info()) {
         const auto type = names::dtypeOfCode(info.type().tensor_type().elem_type());
         const bool isFloat = !info.type().has_tensor_type() || (type && tensor::isFloat(*type));

@@ -2,6 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/dialect/onnx/value_types.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/model.h"
 #include "core/io/onnx/source.h"
 #include "core/io/onnx/written_tensor.h"
@@ -9,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -20,8 +20,7 @@ class GraphWriter
 {
 public:
     /// `parameters`: of the main graph by variable; null for a body.
-    GraphWriter(const graph::Graph &graph,
-                const std::unordered_map<std::string_view, const tensor::Array *> *parameters)
+    GraphWriter(const graph::Graph &graph, const dialect::StoredArrays *parameters)
         : m_graph(graph)
         , m_parameters(parameters)
     {
@@ -62,7 +61,7 @@ private:
     const std::string &nameOf(const graph::Entry &entry) const { return m_values[entry.node][entry.output]; }
 
     const graph::Graph &m_graph;
-    const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
+    const dialect::StoredArrays *m_parameters;
     std::span<const tensor::DType> m_outputTypes;
     ValuesApart *m_apart = nullptr;
     const std::unordered_map<std::string, tensor::Shape> *m_shapes = nullptr; ///< null: for no runtime

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,8 +22,9 @@ bool hasOnnxReader();
 
 /// A model file of ONNX: opset 1 to 26 of ai.onnx and any version of other domains, IR 3 to 13. Values of initializers stay
 /// where they lie, in the mapped file or in those beside it. Nodes keep all that the file says of them.
-/// fails: BadInput with file, place (a byte, a node, a tensor) and finding.
-Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes);
+/// fails: BadInput with file, place (a byte, a node, a tensor) and finding; Cancelled.
+Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes,
+                              const std::stop_token &stop = {});
 
 /// Part of a file that is written: text, then values, which are made while they are written where they are deferred.
 struct FilePiece

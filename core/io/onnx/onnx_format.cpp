@@ -45,7 +45,7 @@ Result<LoadedModel> loadOnnx(const std::shared_ptr<const MappedFile> &file, cons
         return badCall(halftone::Field::Params, "an ONNX model contains its parameters",
                        "; leave the parameter file out");
     LoadedModel loaded;
-    HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes));
+    HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes, options.stop));
     if (options.leavesOutParameters()) {
         loaded.model.parameters.clear();
         loaded.model.hasParameters = false;
@@ -63,17 +63,29 @@ OutputNames onnxOutputNames(const std::string &prefix)
     return {name, name, name + std::string(kDataEnding)};
 }
 
-Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
+Result<void> writePieces(std::span<const FilePiece> pieces, const BytesWriter &write)
 {
     for (const FilePiece &piece : pieces) {
         Result<void> written;
         piece.inPieces([&](std::span<const std::byte> bytes) {
-            written = file.write(bytes);
+            written = write(bytes);
             return written.ok();
         });
         HALFTONE_CHECK(std::move(written));
     }
     return {};
+}
+
+Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
+{
+    return writePieces(pieces, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
+}
+
+Result<void> onnxToBytes(const graph::Model &model, std::span<const tensor::DType> outputTypes,
+                         const BytesWriter &write)
+{
+    HALFTONE_TRY(const OnnxBytes bytes, writeOnnx(model, {}, outputTypes));
+    return writePieces(bytes.message, write);
 }
 
 using Shapes = std::unordered_map<std::string, tensor::Shape>;
@@ -139,6 +151,7 @@ const ModelFormat &onnxFormat()
         .outputNames = onnxOutputNames,
         .save = saveOnnx,
         .handOver = handOverOnnx,
+        .toBytes = onnxToBytes,
     };
     return kFormat;
 }

@@ -1,20 +1,20 @@
 #pragma once
 
-#include "app/cli/output.h"
+#include "core/base/json.h"
 #include "core/infer/infer_shapes.h"
 #include "core/io/model_io.h"
 
-namespace halftone::cli {
+namespace halftone::results {
 
 /// What `info --json` prints of a file that describes itself. `shapes`: with what arithmetic on shapes says; `params`, `notes`: as of any model.
 /// Needs: io::LoadedModel::facts.
-Json describedInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json params, Json inBodies,
-                   Json notes);
+OrderedJson describedInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, OrderedJson params,
+                          OrderedJson inBodies, OrderedJson notes);
 
 /// "format" of `info --json`.
 std::string_view infoNameOf(const graph::Graph &graph);
 
 /// How many units (core/patterns) of each kind a model has, by title.
-Json unitsJson(const graph::Model &model);
+OrderedJson unitsJson(const graph::Model &model);
 
-} // namespace halftone::cli
+} // namespace halftone::results

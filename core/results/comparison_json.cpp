@@ -1,16 +1,17 @@
-#include "app/cli/compare_json.h"
+#include "core/results/comparison_json.h"
 
-#include "app/cli/data_options.h"
-#include "app/cli/options.h"
+#include "core/base/process_memory.h"
 #include "core/infer/shown_outputs.h"
 #include "core/report/comparison_report.h"
 #include "core/report/json_values.h"
+#include "core/results/common_json.h"
 
 #include <array>
 #include <memory>
 
-namespace halftone::cli {
+namespace halftone::results {
 
+using Json = OrderedJson;
 using compare::LayerErrors;
 
 std::string nameOf(const walks::CompareOutcome &outcome, std::size_t layer)
@@ -103,6 +104,20 @@ Json comparisonJson(const walks::CompareOutcome &outcome, const Json &settings)
     return json;
 }
 
+Json compareJson(const walks::CompareOutcome &outcome, const walks::CompareOptions &options,
+                 const std::string &effect)
+{
+    Json json = comparisonJson(outcome, settingsJson(outcome, options.backend, effect));
+    if (!options.otherBackend.empty())
+        json["against_backend"] = options.otherBackend;
+    json["process_peak_bytes"] = peakMemory();
+    json["memory"] = {{"model_bytes", graph::parameterBytes(outcome.models.reference)},
+                      {"converted_bytes", graph::parameterBytes(outcome.models.other)},
+                      {"packed_bytes", outcome.packedBytes},
+                      {"values_bytes", outcome.comparison.peakBytes}};
+    return json;
+}
+
 walks::CompareOutcome outcomeOf(const shards::StatisticsShard &merged)
 {
     const auto &shard = std::get<shards::ComparisonShard>(merged.content);
@@ -119,4 +134,4 @@ walks::CompareOutcome outcomeOf(const shards::StatisticsShard &merged)
     return outcome;
 }
 
-} // namespace halftone::cli
+} // namespace halftone::results

@@ -1,4 +1,4 @@
-#include "app/cli/described_info.h"
+#include "core/results/described_info.h"
 
 #include "core/base/text.h"
 #include "core/dialect/calls.h"
@@ -10,7 +10,10 @@
 #include <map>
 #include <set>
 
-namespace halftone::cli {
+namespace halftone::results {
+
+using Json = OrderedJson;
+
 namespace {
 
 struct Counts
@@ -130,4 +133,4 @@ Json describedInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes,
             {"notes", std::move(notes)}};
 }
 
-} // namespace halftone::cli
+} // namespace halftone::results
