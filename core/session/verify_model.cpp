@@ -40,15 +40,17 @@ Result<infer::TypedModel> typedModel(const Session &session, infer::ShapeMap sha
 
 } // namespace
 
-Result<Census> verifyModel(Session session, const policy::Policy *policy, const Progress &progress)
+Result<Census> verifyModel(Session session, const policy::Policy *policy, const Progress &progress,
+                           const std::map<std::string, tensor::DType> &inputTypes)
 {
     if (policy != nullptr && policy->analysedFormat)
         return policy::notExported(*policy->analysedFormat);
     std::vector<std::string> notes; // whoever opened the model has told them
     HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     HALFTONE_CHECK(takeOneExample(session, shapes));
-    auto typed
-        = typedModel(session, std::move(shapes), policy != nullptr ? *policy : policy::Policy(), progress);
+    policy::Policy types;
+    types.inputDtypes = inputTypes;
+    auto typed = typedModel(session, std::move(shapes), policy != nullptr ? *policy : types, progress);
     if (!typed.ok())
         return inFile(std::move(typed).error(), session.source().modelPath);
     auto census = mixed::typeCensus(typed.value(), policy);
