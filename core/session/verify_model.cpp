@@ -40,7 +40,7 @@ Result<infer::TypedModel> typedModel(const Session &session, infer::ShapeMap sha
 }
 
 /// Corrects the census by what a runtime makes of the model.
-Result<void> askRuntime(const VerifyRequest &request, Census &found)
+Result<void> askRuntime(const VerifyRequest &request, Census &found, const Progress &progress)
 {
     if (request.backend.empty())
         return {};
@@ -50,6 +50,7 @@ Result<void> askRuntime(const VerifyRequest &request, Census &found)
         return badCall(Field::Backend, request.backend + " computes in the types of the model",
                        "; pass a runtime, or leave it out");
     HALFTONE_TRY(const auto plan, maker.plan(found.typed));
+    HALFTONE_CHECK(plan->timeSteps(1, progress)); // which tells the types
     report::addRuntimeTypes(found.census, found.typed.model.graph, *plan, request.backend);
     found.runtime = plan->runtime();
     return {};
@@ -73,7 +74,7 @@ Result<Census> verifyModel(Session session, const VerifyRequest &request, const 
     if (!census.ok())
         return inFile(std::move(census).error(), session.source().modelPath);
     Census found{std::move(typed).value(), std::move(census).value(), {}, std::move(notes)};
-    HALFTONE_CHECK(askRuntime(request, found));
+    HALFTONE_CHECK(askRuntime(request, found, progress));
     return found;
 }
 

@@ -114,9 +114,8 @@ Result<Batches> batchesToRun(const graph::Model &model, const ExampleSource &sou
     const bool isAsIs = settings.batch == 0 && source.usualBatch() == 0 && settings.examples.examples == 0;
     if (isAsIs && source.count().value_or(0) == 0)
         return Batches();
-    const bool isWhole = runsWholeModels(settings.backend); // and tells nothing of other batches
-    const std::string backend = isWhole ? std::string(backends::kDefaultBackend) : settings.backend;
-    HALFTONE_TRY(const Batches batches, batchesOf(model, source, backend, settings.batch));
+    HALFTONE_TRY(const Batches batches,
+                 batchesOf(model, source, kernelBackendFor(settings.backend), settings.batch));
     return isAsIs && !batches.isFilled ? Batches() : batches;
 }
 

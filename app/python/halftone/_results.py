@@ -62,7 +62,7 @@ class Profile:
 
     @property
     def ratio(self) -> Optional[float]:
-        """How many times as fast as the unconverted model; None without `versus`."""
+        """Its time divided by that of the unconverted model, below 1 if it is faster; None without `versus`."""
         return self._versus("ratio")
 
     @property
@@ -76,7 +76,7 @@ class Profile:
         return self.report.get("as_asked")
 
     def __repr__(self) -> str:
-        return f"<halftone.Profile {self.median_ms:.3f} ms" + (f", {self.ratio:.2f} times as fast>" if self.ratio else ">")
+        return f"<halftone.Profile {self.median_ms:.3f} ms" + (f", {self.ratio:.2f} of the unconverted model's>" if self.ratio else ">")
 
 
 class Verification:
