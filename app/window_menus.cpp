@@ -210,7 +210,8 @@ void MainWindow::buildGraphMenus(QMenu *menu)
                           {tr("&Error"), ColourBy::Error},
                           {tr("&Latency"), ColourBy::Latency},
                           {tr("&Overflow Risk"), ColourBy::Overflow},
-                          {tr("&Requested"), ColourBy::Asked}},
+                          {tr("&Requested"), ColourBy::Asked},
+                          {tr("R&an In"), ColourBy::RanIn}},
                          m_graph->colourBy(), [this](ColourBy by) { m_graph->setColourBy(by); });
     QActionGroup *const sides
         = addChoices<Sides>(menu, tr("&Graphs"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test: bash tests/run.sh [--quick]
-# --quick leaves out what needs the network: MXNet, ONNX Runtime and pytest from PyPI (interop, python). ctest's summary is the last line.
+# --quick leaves out what needs the network: MXNet, ONNX Runtime, OpenVINO and pytest from PyPI (interop, python). ctest's summary is the
+# last line.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,7 +29,7 @@ prepare_peer() {
 # Takes its time over the network, so that it goes on beside the build.
 prepare_peers() {
     prepare_peer mxnet MXNet interop/requirements.txt
-    prepare_peer onnxruntime "ONNX Runtime" interop/requirements_onnx.txt
+    prepare_peer onnxruntime "ONNX Runtime and OpenVINO" interop/requirements_onnx.txt
     prepare_peer pytest pytest python/requirements.txt
 }
 
@@ -54,7 +55,7 @@ fi
 configure dev "${fast_build[@]}"
 run_quietly build/logs/build-dev.log cmake --build build/dev
 if [[ -n $peers ]]; then
-    stage "MXNet, ONNX Runtime and pytest from PyPI"
+    stage "MXNet, ONNX Runtime, OpenVINO and pytest from PyPI"
     wait "$peers"
     trap - EXIT
 fi

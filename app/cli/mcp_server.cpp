@@ -54,14 +54,14 @@ bool isId(const Json &value)
     return value.is_string() || value.is_number_integer();
 }
 
-std::string textOf(const Json &value)
+std::string stringOf(const Json &value)
 {
     return value.is_string() ? value.get<std::string>() : std::string();
 }
 
 Json welcome(const Json &params, const std::string &instructions)
 {
-    const std::string wanted = textOf(memberOf(params, "protocolVersion"));
+    const std::string wanted = stringOf(memberOf(params, "protocolVersion"));
     const bool isKnown = std::ranges::find(kVersions, wanted) != kVersions.end();
     return {{"protocolVersion", isKnown ? wanted : std::string(kVersions.front())},
             {"capabilities", {{"tools", Json::object()}}},
@@ -98,7 +98,7 @@ Result<void> McpServer::handle(const std::string &line)
     if (message.is_discarded())
         return sendError(nullptr, kParseError, "the message is not JSON");
     const Json &id = memberOf(message, "id");
-    const std::string method = textOf(memberOf(message, "method"));
+    const std::string method = stringOf(memberOf(message, "method"));
     if (message.is_object() && (message.contains("result") || message.contains("error")))
         return {}; // an answer, which nobody waits for
     if (method.empty() || memberOf(message, "jsonrpc") != "2.0" || (message.contains("id") && !isId(id)))
@@ -127,7 +127,7 @@ Result<void> McpServer::answer(const Json &id, const std::string &method, const 
 
 Result<void> McpServer::callTool(const Json &id, const Json &params)
 {
-    const std::string name = textOf(memberOf(params, "name"));
+    const std::string name = stringOf(memberOf(params, "name"));
     const Json &given = memberOf(params, "arguments");
     if (!m_tools.has(name))
         return sendError(id, kInvalidParams, "unknown tool");

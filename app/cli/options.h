@@ -42,6 +42,9 @@ struct PrecisionOption
     tensor::DType type() const; ///< Unknown: the runtime's default
 };
 
+/// `--for`: the runtime that the result is written for.
+void addRuntime(Command &command, std::string &name);
+
 /// `--as`: whose arithmetic is used, "defined" or "mxnet".
 void addArithmetic(Command &command, std::string &name);
 backends::Arithmetic arithmeticNamed(std::string_view name);

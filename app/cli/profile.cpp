@@ -1,4 +1,5 @@
 #include "app/cli/commands.h"
+#include "app/cli/data_options.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/backends/backends.h"

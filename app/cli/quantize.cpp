@@ -11,6 +11,7 @@
 #include "core/mixed/restrict_to_hardware.h"
 #include "core/quantize/pairs.h"
 #include "core/results/quantization_json.h"
+#include "core/session/for_runtime.h"
 
 #include <algorithm>
 #include <array>
@@ -35,6 +36,7 @@ struct QuantizeOptions
     std::string granularity; ///< likewise
     std::string levels = "mxnet";
     std::string hardware;
+    std::string runtime; ///< that the result is for; empty: any
     bool json = false;
 };
 
@@ -103,6 +105,21 @@ Result<void> takeForm(QuantizeOptions &options, const graph::Graph &graph)
     return {};
 }
 
+/// The form and the codes that the runtime takes.
+Result<void> takeRuntime(QuantizeOptions &options, const graph::Graph &graph, std::vector<std::string> &notes)
+{
+    if (options.runtime.empty())
+        return {};
+    HALFTONE_TRY(const runtimes::KernelTable *const table, session::runtimeFor(options.runtime, graph));
+    if (std::string note = session::documentedNote(*table); !note.empty())
+        notes.push_back(std::move(note));
+    for (std::string &note : session::fitQuantization(*table, options.settings.options))
+        notes.push_back(std::move(note));
+    if (!options.settings.options.asOperators)
+        options.form = "qdq";
+    return {};
+}
+
 /// What the chip has no unit for stays as it is; a warning tells where int8 gains nothing on it.
 Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
                           std::vector<policy::Warning> &warnings)
@@ -158,17 +175,21 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     HALFTONE_CHECK(takeForm(options, session.source().model.graph));
     std::vector<policy::Warning> warnings;
+    std::vector<std::string> notes;
+    HALFTONE_CHECK(takeRuntime(options, session.source().model.graph, notes));
     HALFTONE_CHECK(takeHardware(options, session.source().model.graph, warnings));
     HALFTONE_TRY(walks::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     std::ranges::move(warnings, std::back_inserter(outcome.quantized.warnings));
+    std::ranges::move(notes, std::back_inserter(outcome.quantized.notes));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
     tellNotes(session.source().modelPath, outcome.quantized.notes);
     tellWarnings(outcome.quantized.warnings);
     if (options.json)
-        printJson(results::quantizationJson(
-            outcome,
-            {options.form, options.hardware, options.settings.table.empty() ? options.calib : "table"},
-            written));
+        printJson(results::quantizationJson(outcome,
+                                            {options.form, options.hardware,
+                                             options.settings.table.empty() ? options.calib : "table",
+                                             options.runtime},
+                                            written));
     else
         printSummary(options, outcome, written);
     return {};
@@ -236,6 +257,7 @@ void addQuantize(Parser &app, Action &chosen)
     addHardware(command, options->hardware)
         .describe(
             "Quantize only what this chip has int8 units for: a name listed by 'hardware', this, or a file");
+    addRuntime(command, options->runtime);
     command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32 (repeatable)")
         .type("NAME");
     command.option("--exclude-op", &settings.options.excludedOps, "Keep an operator in float32 (repeatable)")

@@ -96,8 +96,7 @@ Result<TuneCall> taken(TuneOptions &options)
     call.latency.backend = call.compare.backend;
     call.latency.threads = call.compare.threads;
     call.latency.precision = options.precision.type();
-    if (walks::runsWholeModels(call.compare.backend)) // which has no values of single layers to lower
-        call.compare.backend = backends::kDefaultBackend;
+    call.compare.backend = walks::kernelBackendFor(call.compare.backend);
     call.compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
     if (!options.limit.empty()) {
         call.settings.limit = tune::limitNamed(options.limit);

@@ -211,8 +211,8 @@ Result<infer::TypedModel> typedModel(const session::Session &session, infer::Sha
 }
 
 /// What a runtime makes of the model; null: none was asked for.
-Result<std::unique_ptr<kernels::LatencyPlan>> runtimePlan(const VerifyOptions &options,
-                                                          const infer::TypedModel &typed)
+Result<std::unique_ptr<kernels::LatencyPlan>>
+runtimePlan(const VerifyOptions &options, const infer::TypedModel &typed, const std::stop_token &stop)
 {
     if (options.backend.empty())
         return std::unique_ptr<kernels::LatencyPlan>();
@@ -221,7 +221,9 @@ Result<std::unique_ptr<kernels::LatencyPlan>> runtimePlan(const VerifyOptions &o
     if (!maker.backend().wholeModels)
         return badCall("--backend", options.backend + " computes in the types of the model",
                        "; pass a runtime, or leave it out");
-    return maker.plan(typed);
+    HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(typed));
+    HALFTONE_CHECK(plan->timeSteps(1, progress(stop))); // which tells the types
+    return plan;
 }
 
 Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
@@ -242,7 +244,7 @@ Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
     auto census = mixed::typeCensus(typed.value(), wanted);
     if (!census.ok())
         return inFile(options.policy.located(census.error()), session.source().modelPath);
-    HALFTONE_TRY(const auto plan, runtimePlan(options, typed.value()));
+    HALFTONE_TRY(const auto plan, runtimePlan(options, typed.value(), stop));
     const auto runtime = plan ? plan->runtime() : std::nullopt;
     if (plan)
         report::addRuntimeTypes(census.value(), graph, *plan, options.backend);

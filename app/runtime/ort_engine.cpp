@@ -35,7 +35,7 @@ int numberOf(DType type)
 
 /// Something of the runtime's that is released at the end.
 template <class T>
-using Held = std::unique_ptr<T, std::function<void(T *)>>;
+using Owned = std::unique_ptr<T, std::function<void(T *)>>;
 
 class OrtEngine final : public Engine
 {
@@ -85,7 +85,7 @@ public:
 
     Result<std::string> record(std::span<const Value> inputs, std::size_t runs) override
     {
-        HALFTONE_TRY(const Held<ort::Session> recorded, session(m_request.model + ".record"));
+        HALFTONE_TRY(const Owned<ort::Session> recorded, session(m_request.model + ".record"));
         for (std::size_t k = 0; k <= runs; ++k)
             HALFTONE_CHECK(runIn(recorded.get(), inputs));
         char *name = nullptr;
@@ -100,9 +100,9 @@ public:
 
 private:
     template <class T, class Release>
-    Held<T> held(T *object, const Release &release) const
+    Owned<T> held(T *object, const Release &release) const
     {
-        return Held<T>(object, [api = m_api, &release](T *one) { release(api, one); });
+        return Owned<T>(object, [api = m_api, &release](T *one) { release(api, one); });
     }
 
     Result<void> done(ort::Status *status) const
@@ -127,7 +127,7 @@ private:
     }
 
     /// record  prefix of the file that it records its runs in; empty: it records nothing
-    Result<Held<ort::Session>> session(const std::string &record) const
+    Result<Owned<ort::Session>> session(const std::string &record) const
     {
         ort::Options *made = nullptr;
         HALFTONE_CHECK(done(ort::createOptions(m_api, &made)));
@@ -160,7 +160,7 @@ private:
 
     Result<Run> runIn(ort::Session *session, std::span<const Value> inputs)
     {
-        std::vector<Held<ort::Value>> owned;
+        std::vector<Owned<ort::Value>> owned;
         std::vector<const ort::Value *> fed;
         std::vector<const char *> names;
         for (const Value &input : inputs) {
@@ -223,9 +223,9 @@ private:
     ort::Memory *m_memory = nullptr;
     ort::Allocator *m_allocator = nullptr;
     OpenRequest m_request;
-    Held<ort::Session> m_session;
+    Owned<ort::Session> m_session;
     std::vector<std::string> m_outputs;
-    std::vector<Held<ort::Value>> m_given; ///< by the last run
+    std::vector<Owned<ort::Value>> m_given; ///< by the last run
 };
 
 } // namespace

@@ -79,7 +79,7 @@ ht_kind ht_quantize(const ht_model *model, const ht_data *data, const ht_calibra
         QuantizeOptions options;
         options.data = dataOf(data);
         readQuantization(settings, options);
-        const OrderedJson *const calib = settings.value("calib");
+        const halftone::OrderedJson *const calib = settings.value("calib");
         if (calib != nullptr && *calib == "none")
             options.data = Data();
         else

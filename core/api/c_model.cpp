@@ -85,7 +85,7 @@ ht_kind ht_model_save(const ht_model *model, const char *out, const char *text, 
         settings.read("external_data", options.externalData);
         HALFTONE_CHECK(settings.finish());
         HALFTONE_TRY(const std::vector<std::string> written, save(model->model, out, options));
-        return give(halftone::api::textOf(OrderedJson{{"written", written}}), json);
+        return give(halftone::api::textOf(halftone::OrderedJson{{"written", written}}), json);
     });
 }
 

@@ -4,6 +4,7 @@
 #include "core/infer/shown_outputs.h"
 #include "core/results/comparison_json.h"
 #include "core/walks/compare.h"
+#include "core/walks/compare_values.h"
 
 namespace halftone::api {
 namespace {
@@ -91,6 +92,26 @@ Result<Comparison> compare(const Model &reference, const Model &other, const Dat
         HALFTONE_TRY(const walks::CompareOutcome outcome,
                      Inside::sessionOf(reference).compareWith(Inside::sessionOf(other).source(), how,
                                                               progressOf(progress)));
+        return comparisonOf(outcome, how, options.effect);
+    });
+}
+
+Result<Comparison> compareValues(const Model &model, const std::vector<Array> &values, const Data &data,
+                                 const CompareOptions &options, const Progress &progress)
+{
+    return answer([&]() -> halftone::Result<Comparison> {
+        if (options.effect != Effect::Cumulative)
+            return badCall(Field::Effect, "isolated errors need a conversion; recorded values have none");
+        HALFTONE_TRY(const walks::CompareOptions how, compareOptions(data, options));
+        std::vector<io::NamedTensor> recorded;
+        for (const Array &value : values) {
+            HALFTONE_TRY(tensor::Tensor tensor, tensorOf(value));
+            recorded.push_back({value.name, std::move(tensor)});
+        }
+        const session::Session &session = Inside::sessionOf(model);
+        HALFTONE_TRY(const walks::CompareOutcome outcome,
+                     walks::compareValues(session.source().model, session.source().modelPath, recorded, how,
+                                          progressOf(progress)));
         return comparisonOf(outcome, how, options.effect);
     });
 }

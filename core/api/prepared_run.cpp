@@ -4,13 +4,12 @@
 #include "core/base/share_work.h"
 #include "core/infer/known_shapes.h"
 #include "core/infer/lists.h"
-#include "core/infer/shown_outputs.h"
 #include "core/interpret/random_params.h"
 #include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
 #include "core/ops/tensor_list.h"
-#include "core/rewrite/unique_names.h"
 #include "core/walks/run.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <cstring>
@@ -53,7 +52,7 @@ public:
         , m_tapsAll(settings.allNodes)
     {
         if (m_tapsAll || !m_wanted.empty())
-            m_names = valueNames(m_model.graph);
+            m_names = walks::valueNames(m_model.graph);
     }
 
     /// Drawn parameters have the shapes that the first inputs gave them.
@@ -202,18 +201,6 @@ halftone::Result<std::unique_ptr<PreparedRun>> plannedRun(const graph::Model &mo
 }
 
 } // namespace
-
-std::vector<std::vector<std::string>> valueNames(const graph::Graph &graph)
-{
-    rewrite::UniqueNames unique;
-    const std::vector<std::size_t> shown = infer::shownOutputs(graph);
-    std::vector<std::vector<std::string>> names(graph.nodeCount());
-    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
-        for (std::size_t k = 0; k < shown[id]; ++k)
-            names[id].push_back(unique.take(infer::valueName(graph, id, k)));
-    }
-    return names;
-}
 
 halftone::Result<std::unique_ptr<PreparedRun>> prepareRun(const graph::Model &model, const Feed &feed,
                                                           const PreparedSettings &settings,

@@ -49,7 +49,4 @@ halftone::Result<std::unique_ptr<PreparedRun>> prepareRun(const graph::Model &mo
                                                           const PreparedSettings &settings,
                                                           const halftone::Progress &progress);
 
-/// The names of values that a run can give, as walks::runModel() names them: by NodeId and output.
-std::vector<std::vector<std::string>> valueNames(const graph::Graph &graph);
-
 } // namespace halftone::api

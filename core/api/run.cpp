@@ -7,6 +7,7 @@
 #include "core/interpret/fed_types.h"
 #include "core/results/run_json.h"
 #include "core/walks/run.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <mutex>
@@ -40,7 +41,7 @@ halftone::Result<void> checkValues(const graph::Graph &graph, const std::vector<
     if (wanted.empty())
         return {};
     const std::vector<std::string> heads = walks::sourceOutputNames(graph);
-    const std::vector<std::vector<std::string>> values = valueNames(graph);
+    const std::vector<std::vector<std::string>> values = walks::valueNames(graph);
     std::vector<std::string_view> known(heads.begin(), heads.end());
     for (const auto &names : values)
         known.insert(known.end(), names.begin(), names.end());

@@ -36,20 +36,21 @@ PatternFault faultOf(RE2::ErrorCode code)
 {
     switch (code) {
     case RE2::ErrorMissingParen:
-        return {"unmatched '('", "'\\(' for the character itself"};
+        return {"unmatched '('", "; write '\\(' to match the character itself"};
     case RE2::ErrorUnexpectedParen:
-        return {"unmatched ')'", "'\\)' for the character itself"};
+        return {"unmatched ')'", "; write '\\)' to match the character itself"};
     case RE2::ErrorMissingBracket:
-        return {"unmatched '['", "'\\[' for the character itself"};
+        return {"unmatched '['", "; write '\\[' to match the character itself"};
     case RE2::ErrorBadCharClass:
     case RE2::ErrorBadCharRange:
         return {"an invalid range", "a range such as [a-z]"};
     case RE2::ErrorBadEscape:
         return {"an unknown escape", "\\d, \\w, \\s, \\b, or '\\' before punctuation"};
     case RE2::ErrorTrailingBackslash:
-        return {"a '\\' at the end", "'\\\\' for the character itself"};
+        return {"a '\\' at the end", "; write '\\\\' to match the character itself"};
     case RE2::ErrorRepeatArgument:
-        return {"nothing to repeat", "a character or group before it, or '\\' for the character itself"};
+        return {"nothing to repeat",
+                "; put a character or a group before it, or '\\' to match the character itself"};
     case RE2::ErrorRepeatOp:
         return {"two repetitions in a row", "one of *, + and ?"};
     case RE2::ErrorRepeatSize:

@@ -17,7 +17,7 @@ bool isCode(DType type)
 
 bool computesOperators(const kernels::PlanStep &step)
 {
-    return step.kind != StepKind::Runtime && !step.nodes.empty() && askedOf(step) != DType::Unknown;
+    return !step.nodes.empty() && askedOf(step) != DType::Unknown;
 }
 
 /// Operators that ask for a type, and those of them that ran in it.
@@ -38,9 +38,7 @@ std::string percentOf(double part, double whole)
 
 DType askedOf(const kernels::PlanStep &step)
 {
-    if (step.kind == StepKind::Runtime)
-        return DType::Unknown;
-    return step.asked == DType::Unknown ? step.dtype : step.asked;
+    return step.asked == DType::Unknown && step.kind == StepKind::Compute ? step.dtype : step.asked;
 }
 
 bool ranAsAsked(const kernels::PlanStep &step)
@@ -114,7 +112,7 @@ std::string addedText(const latency::Latency &latency)
     double whole = 0;
     for (const latency::LayerLatency &layer : latency.layers) {
         whole += layer.medianUs;
-        added += layer.step.nodes.empty() ? layer.medianUs : 0;
+        added += computesOperators(layer.step) ? 0 : layer.medianUs;
     }
     if (!latency.runtime || added <= 0)
         return {};

@@ -36,6 +36,7 @@ OrderedJson quantizationJson(const walks::QuantizeOutcome &outcome, const Quanti
         thresholds.push_back(std::move(row));
     }
     return {{"form", settings.form},
+            {"for", settings.runtime.empty() ? Json() : Json(settings.runtime)},
             {"hardware", settings.hardware.empty() ? Json() : Json(settings.hardware)},
             {"calib", settings.calib},
             {"examples", outcome.examples},

@@ -14,6 +14,7 @@ struct QuantizationSettings
     std::string form; ///< "qdq", "qoperator", "onednn" or "plain"
     std::string hardware; ///< empty: none
     std::string calib; ///< the method; "table": from a table
+    std::string runtime = {}; ///< that it was kept to; empty: none
 };
 
 /// `quantize --json`. written  paths; empty: not written

@@ -51,6 +51,7 @@ KernelTable tableOf(const Json &json)
                       json.at("opset").get<int>(),
                       json.at("int8").at("qoperator tensor").get<bool>(),
                       json.at("int8").at("qoperator channel").get<bool>(),
+                      !json.at("int8").value("asymmetric", true),
                       {}};
     for (const auto &[op, types] : json.at("kernels").items())
         for (const auto &[name, answers] : types.items())
@@ -166,18 +167,27 @@ const KernelTable *kernelTableOf(std::string_view name)
     return found == all.end() ? nullptr : &*found;
 }
 
+bool areOfRuntimes(const graph::Graph &graph)
+{
+    return graph.dialect() != nullptr && graph.dialect()->name() == kHandedFormat;
+}
+
+std::string handedFormatHint()
+{
+    return "; write it as ." + std::string(kHandedFormat);
+}
+
 std::vector<MissingKernel> missingKernels(const KernelTable &table, const graph::Graph &graph,
                                           const infer::TypeMap &types)
 {
     std::vector<MissingKernel> missing;
-    const dialect::Dialect *const dialect = graph.dialect();
-    if (dialect == nullptr || dialect->name() != kHandedFormat)
+    if (!areOfRuntimes(graph))
         return missing;
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         const DType type = graph.isVariable(id) ? DType::Unknown : realTypeOf(graph, types, id);
         if (type == DType::Unknown)
             continue;
-        const KernelAnswer answer = table.answer(graph.node(id).op, dialect->versionNumber(), type);
+        const KernelAnswer answer = table.answer(graph.node(id).op, dialect::of(graph).versionNumber(), type);
         if (answer.isMissing())
             missing.push_back({id, graph.node(id).op, type, answer});
     }

@@ -42,6 +42,7 @@ struct KernelTable
     int opset = 0; ///< the newest version of the format that it reads
     bool takesOperatorCodes = false; ///< int8 operators of their own, with one scale for all weights
     bool takesChannelCodes = false; ///< the same with a scale for each output channel
+    bool isSymmetric = false; ///< takes pairs with zero points of 0 only, and no codes of 32 bits
 
     /// By the operator's version in which the answer begins.
     using Answers = std::map<int, KernelAnswer>;
@@ -54,6 +55,11 @@ struct KernelTable
 std::span<const KernelTable> kernelTables();
 /// name  of a backend, also with a variant ("ort:CPUExecutionProvider"), or "tensorrt"; null: none is known
 const KernelTable *kernelTableOf(std::string_view name);
+
+/// Are models with such a graph what runtimes read?
+bool areOfRuntimes(const graph::Graph &graph);
+/// What to do about one that they do not read: "; write it as .onnx".
+std::string handedFormatHint();
 
 /// An operator that has no kernel in the type that it asks for.
 struct MissingKernel

@@ -66,6 +66,8 @@ Result<Record> readExecuted(const std::string &text)
         return badInput("record", "no JSON array");
     std::vector<std::vector<TimedRow>> runs;
     for (const OrderedJson &rows : json) {
+        if (!rows.is_array())
+            return badInput("record", "no array of rows");
         std::vector<TimedRow> &run = runs.emplace_back();
         for (const OrderedJson &row : rows) {
             const std::string execution = textOf(row, "execution");

@@ -53,7 +53,9 @@ std::string runtimeProgram()
         return named;
     std::error_code none;
     const auto folder = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-    for (const std::filesystem::path &place : {folder, folder.parent_path() / "bin", folder.parent_path()})
+    const auto above = folder.parent_path();
+    for (const std::filesystem::path &place :
+         {folder, above / "bin", above, above.parent_path() / "halftone/bin"})
         if (const std::string program = (place / kProgram).string(); ::access(program.c_str(), X_OK) == 0)
             return program;
     return kProgram;

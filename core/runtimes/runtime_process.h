@@ -55,7 +55,8 @@ private:
 /// After which a request counts as hanging: HALFTONE_RUNTIME_LIMIT in seconds, or 10 minutes.
 std::chrono::milliseconds limit();
 
-/// The path of halftone-runtime: HALFTONE_RUNTIME, else beside this program or in ../bin, else as PATH has it.
+/// The path of halftone-runtime: HALFTONE_RUNTIME, else beside this program, in the folder above it or in that one's
+/// `bin`, or in ../../halftone/bin (where the window's package finds it in the other one), else as PATH has it.
 std::string runtimeProgram();
 
 } // namespace halftone::runtimes

@@ -9,6 +9,7 @@
 #include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
 #include "core/machines/local_chips.h"
+#include "core/report/as_asked.h"
 #include "core/report/roofline.h"
 
 #include <algorithm>
@@ -103,11 +104,18 @@ void gatherLatency(const latency::Latency &latency, const graph::NodesByName &id
         const latency::LayerLatency &layer = latency.layers[step];
         if (layer.step.kind != kernels::StepKind::Compute)
             continue;
+        const tensor::DType ranIn = latency.runtime ? layer.step.dtype : tensor::DType::Unknown;
+        const tensor::DType asked
+            = report::ranAsAsked(layer.step) ? tensor::DType::Unknown : report::askedOf(layer.step);
         for (const std::string &name : layer.step.nodes) {
             if (const auto found = ids.find(name); found != ids.end())
                 nodes[found->second].*member
-                    = NodeLatency{layer.medianUs, static_cast<std::uint32_t>(step),
-                                  static_cast<std::uint32_t>(layer.step.nodes.size() - 1), layer.limitUs};
+                    = NodeLatency{layer.medianUs,
+                                  static_cast<std::uint32_t>(step),
+                                  static_cast<std::uint32_t>(layer.step.nodes.size() - 1),
+                                  layer.limitUs,
+                                  ranIn,
+                                  asked};
         }
     }
 }

@@ -13,6 +13,7 @@
 #include "core/walks/batch_walk.h"
 #include "core/walks/fixed_batch.h"
 #include "core/walks/runtime_model.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <chrono>
@@ -113,9 +114,8 @@ Result<Batches> batchesToRun(const graph::Model &model, const ExampleSource &sou
     const bool isAsIs = settings.batch == 0 && source.usualBatch() == 0 && settings.examples.examples == 0;
     if (isAsIs && source.count().value_or(0) == 0)
         return Batches();
-    const bool isWhole = runsWholeModels(settings.backend); // and tells nothing of other batches
-    const std::string backend = isWhole ? std::string(backends::kDefaultBackend) : settings.backend;
-    HALFTONE_TRY(const Batches batches, batchesOf(model, source, backend, settings.batch));
+    HALFTONE_TRY(const Batches batches,
+                 batchesOf(model, source, kernelBackendFor(settings.backend), settings.batch));
     return isAsIs && !batches.isFilled ? Batches() : batches;
 }
 
@@ -145,7 +145,7 @@ public:
         for (NodeId id = 0; id < graph.nodeCount(); ++id)
             m_operators += graph.isVariable(id) ? 0 : 1;
         if (settings.allNodes)
-            nameValues();
+            m_names = valueNames(graph);
     }
 
     Result<RunOutcome> run(BatchWalk &walk, const Progress &progress)
@@ -176,17 +176,6 @@ public:
     }
 
 private:
-    /// Nodes may be called alike, and one as another's further output.
-    void nameValues()
-    {
-        rewrite::UniqueNames unique;
-        m_names.resize(m_graph.nodeCount());
-        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-            for (std::size_t k = 0; k < m_shown[id]; ++k)
-                m_names[id].push_back(unique.take(infer::valueName(m_graph, id, k)));
-        }
-    }
-
     Result<void> runBatch(interpret::Interpreter &interpreter, std::size_t k, const interpret::Feed &feed,
                           const Progress &progress)
     {

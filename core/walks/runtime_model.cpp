@@ -132,4 +132,9 @@ bool runsWholeModels(const std::string &backend)
     return info.ok() && info.value().wholeModels;
 }
 
+std::string kernelBackendFor(const std::string &backend)
+{
+    return runsWholeModels(backend) ? std::string(backends::kDefaultBackend) : backend;
+}
+
 } // namespace halftone::walks

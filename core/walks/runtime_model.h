@@ -42,5 +42,7 @@ private:
 
 /// Does the backend of that name run whole models only?
 bool runsWholeModels(const std::string &backend);
+/// The given name, or that of the default if the backend has no kernels for single operators.
+std::string kernelBackendFor(const std::string &backend);
 
 } // namespace halftone::walks

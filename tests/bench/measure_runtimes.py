@@ -257,7 +257,7 @@ def documented(path):
         floats = {schema.since_version for schema in [schema_of(op, int(opset))] if schema and any("float" in t for c in schema.type_constraints for t in c.allowed_type_strs)}
         if op in known and op not in MOVES and floats and (supported == "N" or named & set(words.values())):
             table[op] = {name: "native" if supported == "Y" and word in named else "none" for name, word in words.items()}
-    forms = {"qdq tensor": True, "qdq channel": True, "qoperator tensor": False, "qoperator channel": False}
+    forms = {"qdq tensor": True, "qdq channel": True, "qoperator tensor": False, "qoperator channel": False, "asymmetric": False}
     return {"name": "tensorrt", "title": "TensorRT", "version": version, "documented": True, "opset": int(opset), "int8": forms, "kernels": table}
 
 

@@ -101,7 +101,7 @@ private:
     void paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintPlainItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded);
-    void paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right);
+    void paintBadge(QPainter &painter, qreal middle, const ItemLook &look, bool isFaded, qreal &right);
     void paintStub(QPainter &painter, const QRectF &rect, const ItemLook &look, bool isFaded);
     void paintRings(QPainter &painter, const PaintInput &input, ItemIndex index, const QRectF &rect);
     void paintWarning(QPainter &painter, const QPointF &centre);
@@ -140,6 +140,8 @@ private:
 
 /// A figure with its unit, as nodes and read-outs show it.
 QString figureText(ColourBy colourBy, double value);
+/// "f16"; "f16→f32" where a runtime ran the node in another type.
+QString badgeText(const ItemLook &look, const Tone &tone);
 
 /// What an edge carries: the type and shape of its first value, and how many others go the same way. Empty where nothing is known.
 QString edgeText(const PaintInput &input, const SceneEdge &edge);

@@ -23,6 +23,7 @@ constexpr std::array<ColumnText, LayerTableModel::ColumnCount> kColumns{{
     {u"name", u"Name", u"Name of the node"},
     {u"operator", u"Operator", u"Operator of the node"},
     {u"precision", u"Precision", u"Type it computes in: in the source and after conversion"},
+    {u"ran in", u"Ran in", u"Type in which the runtime ran it when times were measured"},
     {u"SQNR dB", u"SQNR",
      u"SQNR in dB at its output, with all preceding layers converted too; higher is better"},
     {u"isolated dB", u"SQNR, isolated", u"SQNR in dB with only this layer converted; higher is better"},
@@ -62,7 +63,8 @@ QString fromUtf16(const char16_t *text)
 bool isLatency(int column)
 {
     using Model = LayerTableModel;
-    return column == Model::Fp32Us || column == Model::MixedUs || column == Model::UsChange;
+    return column == Model::Fp32Us || column == Model::MixedUs || column == Model::UsChange
+        || column == Model::RanIn;
 }
 
 bool isIsolated(int column)
@@ -115,7 +117,7 @@ QString LayerTableModel::columnTitle(int column)
 
 bool LayerTableModel::isNumber(int column)
 {
-    return column > Precision && column != BaselinePrecision;
+    return column > RanIn && column != BaselinePrecision;
 }
 
 void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snapshot)
@@ -158,7 +160,7 @@ void LayerTableModel::setFigures(const session::Figures &figures)
     const bool isOtherPair = m_figures.backends != figures.backends;
     m_figures = figures;
     ++m_version;
-    changed(Sqnr, ColumnCount - 1);
+    changed(RanIn, ColumnCount - 1);
     if (isOtherPair)
         Q_EMIT headerDataChanged(Qt::Horizontal, BackendSqnr, BackendMaxAbs);
 }
@@ -275,6 +277,19 @@ QVariant LayerTableModel::number(graph::NodeId node, int column) const
     }
 }
 
+QString LayerTableModel::ranIn(graph::NodeId node) const
+{
+    const session::NodeFigures *const figures = now(node).figures;
+    const auto *const time = figures == nullptr ? nullptr
+        : figures->mixed                        ? &*figures->mixed
+        : figures->fp32                         ? &*figures->fp32
+                                                : nullptr;
+    if (time == nullptr || time->ranIn == tensor::DType::Unknown)
+        return {};
+    const QString type = shortType(time->ranIn);
+    return time->asked == tensor::DType::Unknown ? type : shortType(time->asked) + QChar(0x2192) + type;
+}
+
 QString LayerTableModel::text(graph::NodeId node, int column) const
 {
     const graph::NodeDef &def = m_snapshot->graph().node(node);
@@ -290,6 +305,8 @@ QString LayerTableModel::text(graph::NodeId node, int column) const
         const QString to = shortType(m_snapshot->precisionOf(node));
         return from == to ? to : from + QStringLiteral(" \u2192 ") + to;
     }
+    case RanIn:
+        return ranIn(node);
     case BaselinePrecision:
         return m_baseline ? shortType(m_baseline->snapshot->precisionOf(node)) : QString();
     default:

@@ -65,7 +65,7 @@ struct ListFilter
 {
     bool everyOperator = false; ///< also built-in entries for operators that the model lacks
     bool constants = false; ///< also operators whose nodes are constants, and that nobody has moved
-    QString text; ///< part of an entry's text, whatever the case; nodes that fit have a row each
+    QString text{}; ///< part of an entry's text, whatever the case; nodes that fit have a row each
     std::set<std::pair<ListId, std::string>>
         opened{}; ///< operators whose nodes have a row each, however many
 };

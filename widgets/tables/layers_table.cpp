@@ -232,6 +232,10 @@ void LayersTable::takeFigures()
     m_model->setFigures(m_controller->figures());
     if (m_model->hasBackends() != m_hadBackends)
         setBackendColumns(m_model->hasBackends());
+    if (m_model->hasRuntime() != m_hadRuntime) {
+        m_hadRuntime = m_model->hasRuntime();
+        m_view->setColumnHidden(LayerTableModel::RanIn, !m_hadRuntime);
+    }
     showCount();
 }
 

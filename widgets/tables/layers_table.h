@@ -79,6 +79,7 @@ private:
     QStackedLayout *m_stack;
     QToolButton *m_pin;
     QString m_error; ///< of the filter; empty: none
+    bool m_hadRuntime = false;
     bool m_hadBackends = false; ///< columns of two backends were shown for them
     bool m_isSyncing = false; ///< one side of the selection is following the other
 };

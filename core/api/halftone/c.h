@@ -153,7 +153,7 @@ extern "C"
     HT_API ht_kind ht_runner_new(const ht_model *model, const char *settings, ht_runner **runner,
                                  ht_error **error);
 
-    /* Runs it once. Contiguous inputs are used without a copy. Threads may run one runner at the same time. */
+    /* Runs it once. The inputs are only read during the call. Threads may run one runner at the same time. */
     HT_API ht_kind ht_runner_run(const ht_runner *runner, const ht_array *inputs, size_t count,
                                  ht_progress progress, void *user, ht_values **values, ht_error **error);
     HT_API void ht_runner_free(ht_runner *runner);
@@ -178,7 +178,8 @@ extern "C"
  *   neutral_op [], int8_op [], conditional ["OP:ATTR=V1,V2"], exclude [], override {node: type}, input {name: type}, cast_params,
  *   keep_io_types, clamp, share, strict
  * settings, others: opset (number), table (path of a calibration table), calib ("minmax", "entropy", "percentile", "mse", "output"),
- *   percentile, correct_biases, backend, threads, batch
+ *   percentile, correct_biases, backend, threads, batch, for_compare (the result is only compared, so that target may be float8_e4m3fn,
+ *   float8_e5m2, tf32 or posit16)
  * fails: HT_BAD_INPUT for an operator that no operator is named like; HT_BAD_CALL
  */
     HT_API ht_kind ht_convert(const ht_model *model, const ht_data *data, const char *settings,

@@ -12,12 +12,14 @@
 namespace halftone::test {
 
 /// Writes a decoder (decoder_network.h) as an ONNX file.
-/// gives: whether that was possible
+/// gives: false where this build writes no ONNX, or the file cannot be written
 inline bool writeDecoder(const QString &path, const DecoderSize &size = {})
 {
-    QFile file(path);
     const auto bytes = io::writeOnnx(decoderNetwork(size));
-    bool isWritten = bytes.ok() && file.open(QIODevice::WriteOnly);
+    if (!bytes.ok())
+        return false;
+    QFile file(path);
+    bool isWritten = file.open(QIODevice::WriteOnly);
     for (const io::FilePiece &piece : bytes.value().message)
         isWritten = isWritten && piece.inPieces([&file](std::span<const std::byte> part) {
             const auto length = static_cast<qint64>(part.size());
@@ -26,7 +28,7 @@ inline bool writeDecoder(const QString &path, const DecoderSize &size = {})
     return isWritten;
 }
 
-/// As a document that was read from such a file; null where that failed.
+/// As a document that was read from such a file; null where this build has no ONNX.
 inline std::unique_ptr<session::Document> openDecoder(const DecoderSize &size)
 {
     const QTemporaryDir folder;
@@ -34,7 +36,9 @@ inline std::unique_ptr<session::Document> openDecoder(const DecoderSize &size)
     if (!writeDecoder(path, size))
         return nullptr;
     auto opened = session::Document::open(path.toStdString());
-    return opened.ok() ? std::move(opened).value() : nullptr;
+    if (!opened.ok())
+        qFatal("%s", opened.error().message().c_str());
+    return std::move(opened).value();
 }
 
 } // namespace halftone::test
