@@ -3,11 +3,7 @@
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/base/text.h"
-#include "core/latency/plan_maker.h"
-#include "core/report/figures_object.h"
-#include "core/report/runtime_types.h"
 #include "core/results/verification_json.h"
-#include "core/session/verify_model.h"
 
 #include <array>
 #include <cstdio>
@@ -117,47 +113,22 @@ Result<void> verdict(const session::Session &session, const TypeCensus &census)
                   session.source().modelPath);
 }
 
-/// What a runtime makes of the model; null: none was asked for.
-Result<std::unique_ptr<kernels::LatencyPlan>>
-runtimePlan(const VerifyOptions &options, const infer::TypedModel &typed, const std::stop_token &stop)
-{
-    if (options.backend.empty())
-        return std::unique_ptr<kernels::LatencyPlan>();
-    HALFTONE_TRY(const latency::PlanMaker maker,
-                 latency::PlanMaker::create(options.backend, 1, options.precision.type()));
-    if (!maker.backend().wholeModels)
-        return badCall("--backend", options.backend + " computes in the types of the model",
-                       "; pass a runtime, or leave it out");
-    HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(typed));
-    HALFTONE_CHECK(plan->timeSteps(1, progress(stop))); // which tells the types
-    return plan;
-}
-
 Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(CommandFiles().reads(options.model).reads("--policy", options.policy.file).check());
     HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
-    std::vector<std::string> notes = session.source().notes;
-    HALFTONE_CHECK(session.shapes(notes));
     const policy::Policy *const wanted = options.policy.isEmpty() ? nullptr : &policy;
-    auto found = session::verifyModel(session, wanted, progress(stop), policy.inputDtypes);
+    const auto found = session::verifyModel(
+        session, {wanted, options.backend, options.precision.type(), policy.inputDtypes}, progress(stop));
     if (!found.ok())
         return options.policy.located(found.error());
-    auto &[typed, census] = found.value();
-    const graph::Graph &graph = typed.model.graph; // functions are taken apart
-    HALFTONE_TRY(const auto plan, runtimePlan(options, typed, stop));
-    const auto runtime = plan ? plan->runtime() : std::nullopt;
-    if (plan)
-        report::addRuntimeTypes(census, graph, *plan, options.backend);
+    const TypeCensus &census = found.value().census;
     if (options.json) {
-        Json json = results::verificationJson(graph, census, wanted);
-        if (runtime) {
-            json["requested"] = census.asked;
-            json["runtime"] = report::runtimeObject(*runtime);
-        }
-        printJson(json);
+        printJson(results::verificationJson(found.value(), wanted));
     } else {
+        std::vector<std::string> notes = session.source().notes;
+        notes.insert(notes.end(), found.value().notes.begin(), found.value().notes.end());
         tellNotes(session.source().modelPath, notes);
         printShares(census);
         if (options.asks())
