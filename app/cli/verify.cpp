@@ -119,8 +119,8 @@ Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
     HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     const policy::Policy *const wanted = options.policy.isEmpty() ? nullptr : &policy;
-    const auto found
-        = session::verifyModel(session, {wanted, options.backend, options.precision.type()}, progress(stop));
+    const auto found = session::verifyModel(
+        session, {wanted, options.backend, options.precision.type(), policy.inputDtypes}, progress(stop));
     if (!found.ok())
         return options.policy.located(found.error());
     const TypeCensus &census = found.value().census;

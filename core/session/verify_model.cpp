@@ -66,8 +66,9 @@ Result<Census> verifyModel(Session session, const VerifyRequest &request, const 
     std::vector<std::string> notes;
     HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     HALFTONE_CHECK(takeOneExample(session, shapes));
-    auto typed
-        = typedModel(session, std::move(shapes), policy != nullptr ? *policy : policy::Policy(), progress);
+    policy::Policy types;
+    types.inputDtypes = request.inputTypes;
+    auto typed = typedModel(session, std::move(shapes), policy != nullptr ? *policy : types, progress);
     if (!typed.ok())
         return inFile(std::move(typed).error(), session.source().modelPath);
     auto census = mixed::typeCensus(typed.value(), policy);

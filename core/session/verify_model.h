@@ -4,6 +4,7 @@
 #include "core/mixed/type_census.h"
 #include "core/session/session.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct VerifyRequest
     const policy::Policy *policy = nullptr; ///< what was wanted; null: nothing
     std::string backend{}; ///< a runtime whose types are told; empty: none
     tensor::DType precision = tensor::DType::Unknown; ///< of the runtime, as backends::planningBackend()
+    std::map<std::string, tensor::DType> inputTypes{}; ///< of inputs, by name, where no policy says them
 };
 
 /// A model with the types that its operators compute in.

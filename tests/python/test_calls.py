@@ -31,11 +31,13 @@ def test_an_exception_of_the_callback_comes_out_as_it_is(model, ruined):
 
 
 LONG = """
-import halftone as ht, sys
+import halftone as ht, numpy, sys
 model = ht.load(sys.argv[1])
+pictures = numpy.tile(numpy.load(sys.argv[2])["data"], (100, 1, 1, 1))
+lowered = ht.convert(model)
 print("ready", flush=True)
 try:
-    ht.tune(model, sys.argv[2], limit="sqnr=30", time="300s", points=64)
+    ht.compare(model, lowered, {"data": pictures}, isolated=True)
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """

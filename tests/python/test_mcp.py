@@ -29,7 +29,7 @@ def test_the_tools_and_their_schemas(tmp_path):
     assert tools["convert"]["inputSchema"]["required"] == ["model", "out"]
 
 
-def test_every_tool(tmp_path):
+def test_every_tool(bfloat16, tmp_path):
     digits = {"model": "digits.onnx", "inputs": "digits-test.npz"}
     calls = {
         "info": {"model": "digits.onnx"},
@@ -37,7 +37,7 @@ def test_every_tool(tmp_path):
         "compare": {**digits, "policy": str(ALL_FLOAT16)},
         "profile": {"model": "digits.onnx", "shape": ["data=1,1,8,8"], "repeats": 3},
         "verify": {"model": "digits.onnx"},
-        "tune": {**digits, "limit": "sqnr=30", "time": "5s", "points": 2, "out": str(tmp_path / "front.json")},
+        "tune": {**digits, "target": bfloat16, "examples": 32, "limit": "sqnr=30", "time": "5s", "points": 2, "out": str(tmp_path / "front.json")},
         "quantize": {**digits, "form": "qdq", "out": str(tmp_path / "int8")},
     }
 

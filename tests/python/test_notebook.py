@@ -10,9 +10,9 @@ def test_a_cell_shows_every_node(model):
     notebook = nbformat.v4.new_notebook(cells=[cell])
     nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
     html = cell.outputs[0].data["text/html"]
-    assert "<svg" in html and "30 nodes in float16" not in html.split("<svg")[1]
+    assert "<svg" in html
     for node in model.nodes:
-        assert node["name"] in html
+        assert node["name"] in html.partition("<svg")[2]
 
 
 def test_a_model_shows_its_graph(model):

@@ -14,7 +14,9 @@ RECIPES = [(re.sub(r"<[^>]*>", "", title), [html.unescape(code) for code in re.f
 
 
 @pytest.mark.parametrize("title, blocks", RECIPES, ids=[title for title, _ in RECIPES])
-def test_recipe(title, blocks, tmp_path, monkeypatch):
+def test_recipe(title, blocks, tmp_path, monkeypatch, request):
+    if any("ht.tune" in block for block in blocks):
+        request.getfixturevalue("bfloat16")
     for package in ("torch", "pandas"):
         if any(f"import {package}" in block for block in blocks) and importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
