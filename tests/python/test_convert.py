@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import halftone as ht
-from conftest import ALL_FLOAT16, CLI, DIGITS, MODEL, SAMPLE, call_cli, steady
+from conftest import ALL_FLOAT16, MODEL, SAMPLE, call_cli, steady
 
 
 def test_the_report_and_the_bytes_are_the_command_lines(model, tmp_path):
