@@ -56,7 +56,7 @@ module_tests() {
     cp -r tests/python "$at/tests/"
     cat tests/python/requirements.txt tests/interop/requirements_onnx.txt | sed 's/[=].*//' >"$at/wanted.txt" # for any Python
     (in_root "$release" "$layer" 'v/bin/pip install --quiet -r wanted.txt
-        HALFTONE_CLI=/root/v/bin/halftone-cli v/bin/python -m pytest -q -p no:cacheprovider tests/python')
+        HALFTONE_OPTIMISED=1 HALFTONE_CLI=/root/v/bin/halftone-cli v/bin/python -m pytest -q -p no:cacheprovider tests/python')
 }
 
 check_wheel() {

@@ -15,6 +15,8 @@ MODEL = SAMPLE / "digits.onnx"
 DIGITS = SAMPLE / "digits-test.npz"
 ALL_FLOAT16 = SAMPLE / "onnx-all-float16.policy.json"
 CLI = os.environ.get("HALFTONE_CLI", "halftone-cli")
+# Of a build without optimisation no time says anything.
+optimised = pytest.mark.skipif(not os.environ.get("HALFTONE_OPTIMISED"), reason="HALFTONE_OPTIMISED is not set: the build is not a release")
 TIMES = {"seconds", "peak_bytes", "process_peak_bytes", "memory", "written"} # that differ from run to run, or that only files have
 
 

@@ -1,14 +1,12 @@
 """Comparison, latency, verification, search, reports."""
 import pathlib
-import statistics
 import time
 
-import numpy
 import onnx
 import pytest
 
 import halftone as ht
-from conftest import ALL_FLOAT16, DIGITS, MODEL, SAMPLE, call_cli, steady
+from conftest import ALL_FLOAT16, DIGITS, MODEL, SAMPLE, call_cli, optimised, steady
 
 
 def test_the_sample_in_float16(model, ruined):
@@ -33,8 +31,8 @@ def test_two_models_and_values_of_another_program(model, ruined, digits):
     assert against.top1["mixed"] == pytest.approx(0.09777777777777778)
     values = model.run({"data": digits["data"]}, outputs="all")
     same = ht.compare(model, {**values, **model.run({"data": digits["data"]})}, DIGITS)
-    assert all(row["max_abs"] < 1e-4 for row in same.layers)
-    assert same.top1["mixed"] == same.top1["fp32"]
+    assert len(same.layers) == len(model.nodes)
+    assert all(row["max_abs"] < 1e-4 for row in same.layers + same.outputs)
 
 
 def test_a_source_loaded_again_is_the_same_model(ruined):
@@ -66,8 +64,9 @@ def test_profile_and_its_ratio():
         ht.profile(model, versus="fp32")
 
 
+@optimised
 def test_a_second_run_takes_as_long_as_profile_says(digits):
-    model = ht.convert(shaped(), "float16", target_ops=[]).source
+    model = shaped()
     feeds = {"data": digits["data"][:1]}
     model.run(feeds)
     times = []
@@ -75,7 +74,8 @@ def test_a_second_run_takes_as_long_as_profile_says(digits):
         begin = time.perf_counter()
         model.run(feeds)
         times.append(time.perf_counter() - begin)
-    assert statistics.median(times) * 1e3 < 1.3 * ht.profile(model).median_ms + 0.2 # the call itself, of a tiny model
+    own, measured = min(times) * 1e3, ht.profile(model).report["min_ms"]
+    assert own < 1.3 * measured + 0.1 # of a tiny model, the call itself takes as long
 
 
 def test_tune_and_pick(model, bfloat16, tmp_path):

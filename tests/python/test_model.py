@@ -21,7 +21,7 @@ def resident():
 
 
 def test_import_takes_less_than_150_ms():
-    code = "import time; begin = time.perf_counter(); import halftone; print(time.perf_counter() - begin)"
+    code = "import time; begin = time.process_time(); import halftone; print(time.process_time() - begin)"
     assert min(float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout) for _ in range(3)) < 0.15
 
 

@@ -7,6 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxconverter_common import float16
 
 import halftone as ht
+from conftest import optimised
 
 LAYERS, WIDTH = 12, 256 # the graph of BERT-base, with narrower matrices
 
@@ -51,6 +52,7 @@ def seconds(call):
     return time.perf_counter() - begin
 
 
+@optimised
 def test_convert_takes_a_tenth_of_onnxconverter_commons_time():
     model = encoder()
     peer = seconds(lambda: float16.convert_float_to_float16(onnx.ModelProto.FromString(model.SerializeToString())))

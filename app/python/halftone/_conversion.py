@@ -128,10 +128,10 @@ def convert(model: "Source", target: Optional[str] = None, *, policy: Any = None
     Raises BadInput for names that nothing has, and Unsupported for what the target cannot express.
     """
     model = load(model)
+    examples = open_data(model, data, options)
     chosen = settings(target=target, policy=_policy(policy), fp32_op=listed(fp32_ops), target_op=listed(target_ops),
                       exclude=listed(exclude), override=None if overrides is None else dict(overrides), keep_io_types=keep_io_types,
                       hardware=hardware, mode=mode, **options)
-    examples = open_data(model, data)
     return Conversion(watched("ht_convert", model._handle.value, examples and examples.value, chosen, progress=progress), model)
 
 
@@ -152,7 +152,7 @@ def quantize(model: "Source", data: Any = None, *, form: Optional[str] = "qdq", 
     """
     model = load(model)
     calibration = data if isinstance(data, Calibration) else None
-    examples = None if calibration else open_data(model, data)
+    examples = None if calibration else open_data(model, data, options)
     chosen = settings(form=form, calib=calib, exclude=listed(exclude), int8_op=listed(types),
                       correct_biases=True if bias_correction and examples else None, **options)
     made_of = (examples and examples.value, calibration and calibration._handle.value)
@@ -167,6 +167,6 @@ def calibrate(model: "Source", data: Any, *, method: Optional[str] = None, progr
     options  further options of `halftone-cli calibrate`, with underscores: layers, dtype, percentile, …
     """
     model = load(model)
-    examples = open_data(model, data)
+    examples = open_data(model, data, options)
     chosen = settings(method=method, **options)
     return Calibration(watched("ht_calibrate", model._handle.value, examples and examples.value, chosen, progress=progress))

@@ -22,8 +22,10 @@ def _release(key: Optional[int]) -> None:
     _borrowed.pop(key or 0, None)
 
 
-def open_data(model: "Model", data: Any, *, labels: Any = None, metric: Optional[str] = None) -> Optional[Handle]:
+def open_data(model: "Model", data: Any, options: dict[str, Any], *, labels: Any = None, metric: Optional[str] = None) -> Optional[Handle]:
     """`data` as an ht_data; None for None.
+
+    Takes examples (number), targets (path, or an array like the first output) and preprocess (path) out of `options`.
 
     data    path of an .npz file or a folder of pictures; a dict of arrays by input; or an iterable (or an object with get_next(), as
             ONNX Runtime's calibration readers) of batches: dicts, or tuples in the order of the inputs. Arrays have an axis of examples
@@ -33,40 +35,40 @@ def open_data(model: "Model", data: Any, *, labels: Any = None, metric: Optional
     """
     if data is None:
         return None
+    answers = {"labels": labels, "targets": options.pop("targets", None)}
+    chosen = {"metric": metric, **{name: options.pop(name, None) for name in ("examples", "preprocess")}}
     if isinstance(data, (str, os.PathLike)):
-        if labels is None or isinstance(labels, (str, os.PathLike)):
-            return made("ht_data_open", settings(inputs=os.fspath(data), labels=labels, metric=metric))
+        if all(value is None or isinstance(value, (str, os.PathLike)) for value in answers.values()):
+            return made("ht_data_open", settings(inputs=os.fspath(data), **answers, **chosen))
         data = _loaded(data)
+    given = {name: value for name, value in answers.items() if value is not None}
     if isinstance(data, Mapping):
-        arrays = dict(data)
-        if labels is not None:
-            arrays["labels"] = labels
-        return _borrow(arrays, metric)
-    if labels is not None:
-        raise BadCall("labels: not possible with an iterable, whose batches hold their labels", setting="labels")
-    return _pull(_batches(model, data), metric)
+        return _borrow({**data, **given}, settings(**chosen))
+    for name in given:
+        raise BadCall(f"{name}: not possible with an iterable, whose batches hold them", setting=name)
+    return _pull(_batches(model, data), settings(**chosen))
 
 
 def _loaded(path: Any) -> dict[str, Any]:
     if not os.fspath(path).endswith(".npz"):
-        raise BadCall("labels: an array, expected the path of a file, as for any folder of pictures", setting="labels")
+        raise BadCall("labels or targets: an array, expected the path of a file, as for any folder of pictures", setting="labels")
     import numpy
     with numpy.load(path) as arrays:
         return dict(arrays)
 
 
-def _borrow(arrays: Mapping[str, Any], metric: Optional[str]) -> Handle:
+def _borrow(arrays: Mapping[str, Any], chosen: bytes) -> Handle:
     packed = Packed(arrays)
     key = next(_keys)
     _borrowed[key] = packed
     try:
-        return made("ht_data_borrow", packed.pointer, packed.count, settings(metric=metric), _release, key)
+        return made("ht_data_borrow", packed.pointer, packed.count, chosen, _release, key)
     except BaseException:
         _borrowed.pop(key, None)
         raise
 
 
-def _pull(batches: Iterator[Mapping[str, Any]], metric: Optional[str]) -> Handle:
+def _pull(batches: Iterator[Mapping[str, Any]], chosen: bytes) -> Handle:
     raised: list[BaseException] = []
     held: list[Packed] = []
 
@@ -85,7 +87,7 @@ def _pull(batches: Iterator[Mapping[str, Any]], metric: Optional[str]) -> Handle
             return 2
 
     try:
-        return made("ht_data_pull", NEXT(following), None, settings(metric=metric))
+        return made("ht_data_pull", NEXT(following), None, chosen)
     except Error:
         if raised:
             raise raised[0] from None

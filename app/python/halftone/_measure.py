@@ -29,7 +29,7 @@ def compare(model: "Source", other: Any, data: Any, *, isolated: bool = False, l
     options   further options of `halftone-cli compare`, with underscores: threshold, batch, backend, memory, …
     """
     reference = load(model) if not (isinstance(other, Conversion) and is_same(model, other.source)) else other.source
-    examples = open_data(reference, data, labels=labels, metric=metric)
+    examples = open_data(reference, data, options, labels=labels, metric=metric)
     chosen = settings(effect="both" if isolated else None, **options)
     last = (examples and examples.value, chosen)
     if isinstance(other, Mapping):
@@ -79,13 +79,15 @@ def tune(model: "Source", data: Any, *, int8: bool = False, limit: Optional[str]
          progress: Optional[ProgressFunction] = None, **options: Any) -> Front:
     """Searches for the layers that must stay in float32, and measures accuracy against latency.
 
-    int8    also consider int8
-    limit   "top1=-0.5" (percentage points) or "sqnr=30" (dB)
-    time    start no new measurement after this time: "60s", "5m" or seconds; None: no limit
-    state   path of a file that stores measurements; a stopped search resumes from it
-    labels  as in compare()
+    int8     also consider int8
+    limit    "top1=-0.5" (percentage points) or "sqnr=30" (dB)
+    time     start no new measurement after this time: "60s", "5m" or seconds; None: no limit
+    state    path of a file that stores measurements; a stopped search resumes from it
+    labels   as in compare()
+    options  further options of `halftone-cli tune`, with underscores: target, points, examples, fp32_op, …
+    Raises Unsupported for a target that the backend only emulates.
     """
     model = load(model)
-    examples = open_data(model, data, labels=labels, metric=metric)
+    examples = open_data(model, data, options, labels=labels, metric=metric)
     chosen = settings(int8=int8 or None, limit=limit, time=time, backend=backend, state=state, **options)
     return Front(watched("ht_tune", model._handle.value, examples and examples.value, chosen, progress=progress), model)

@@ -36,7 +36,7 @@ def report(model: "Source", path: Any, *, data: Any = None, front: Optional["Fro
     options  further options of `halftone-cli report`, with underscores: policy, target, hardware, latency, …
     """
     model = load(model)
-    examples = open_data(model, data)
+    examples = open_data(model, data, options)
     made_of = watched("ht_report", model._handle.value, examples and examples.value, front and front._handle.value, settings(**options),
                       progress=progress)
     folder = os.path.dirname(os.path.abspath(os.fspath(path)))
