@@ -313,7 +313,8 @@ void TestCli::typesAndShapesComeFromADataExample()
     const CliOutcome outcome
         = callCli({"convert", kSample, "--inputs", kDigits, "--out", folder.filePath("m"), "--json"});
     QVERIFY2(outcome.code == 0, outcome.err.constData());
-    for (const auto &node : outcome.json().at("nodes"))
+    const auto told = outcome.json();
+    for (const auto &node : told.at("nodes"))
         QVERIFY(!node.at("shape").is_null());
     const CliOutcome wrong = callCli(
         {"convert", kAmp + "cnn_fp16/model-symbol.json", "--inputs", kDigits, "--out", folder.filePath("n")});

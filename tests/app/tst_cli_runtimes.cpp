@@ -48,7 +48,8 @@ private Q_SLOTS:
         const CliOutcome outcome = callCli({"backends", "--json"});
         QCOMPARE(outcome.code, 0);
         bool isThere = false;
-        for (const auto &row : outcome.json().at("backends")) {
+        const auto told = outcome.json();
+        for (const auto &row : told.at("backends")) {
             if (row.at("name") != "ort")
                 continue;
             isThere = row.at("available").get<bool>();

@@ -109,7 +109,8 @@ private Q_SLOTS:
 
         const CliOutcome untouched = verified(kSample, {"--target", "float16"});
         QCOMPARE(untouched.code, 1);
-        for (const auto &difference : untouched.json().at("differences"))
+        const auto told = untouched.json();
+        for (const auto &difference : told.at("differences"))
             QVERIFY(difference.at("why").get<std::string>().find("is float32") != std::string::npos);
     }
 

@@ -34,7 +34,7 @@ void TestRuntimeTypes::init()
 {
     test::failOnWarnings();
     m_window = std::make_unique<app::MainWindow>();
-    m_window->open(test::kSampleModel);
+    m_window->openSample(test::mxnetSample());
     QVERIFY(test::settle(*m_window));
 }
 
@@ -54,7 +54,9 @@ void TestRuntimeTypes::typesThatRanAreShownEverywhere()
 {
     measureOn("fake-runtime");
     const auto latency = controller().figures().latency;
-    QVERIFY(latency && latency->mixed.runtime && latency->native);
+    QVERIFY(latency);
+    QVERIFY(latency->mixed.runtime);
+    QVERIFY(latency->native);
     const graph::NodeId conv = test::nodeNamed(controller().snapshot()->graph(), "stem_conv");
     const auto &mixed = controller().figures().nodes[conv].mixed;
     QVERIFY(mixed);
