@@ -1,4 +1,5 @@
 # What LIBRARY exports, by nm: the functions of the C interface and nothing else. cmake -DNM=… -DLIBRARY=… -DHEADER=… -P exports.cmake
+cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^ \n]+\n" symbols "${symbols}")
 list(TRANSFORM symbols STRIP)
