@@ -155,15 +155,19 @@ bool isWide(tensor::DType type)
     return type == F32 || type == F64 || type == I32 || type == I64 || type == Bool;
 }
 
-/// Does a plan give the interpreter's values, whatever the inputs hold?
+/// Does a plan give the interpreter's values, whatever the inputs hold? Outputs of no known type, such as those that nothing reads, do not count.
 bool isPlannable(const infer::TypedModel &typed)
 {
     if (!typed.traced.empty())
         return false;
     for (NodeId id = 0; id < typed.model.graph.nodeCount(); ++id) {
-        if (!std::ranges::all_of(typed.types.outputs(id), isWide)
-            || !std::ranges::all_of(typed.shapes.byNode[id], &tensor::Shape::isComplete))
-            return false;
+        const auto types = typed.types.outputs(id);
+        const auto &shapes = typed.shapes.byNode[id];
+        for (std::size_t k = 0; k < types.size(); ++k) {
+            const bool isKnown = types[k] != tensor::DType::Unknown;
+            if (isKnown && (!isWide(types[k]) || k >= shapes.size() || !shapes[k].isComplete()))
+                return false;
+        }
     }
     return true;
 }
