@@ -9,6 +9,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <mutex>
 #include <thread>
 
 namespace halftone::served {
@@ -26,6 +28,34 @@ struct Answer
     Bodies body{};
     std::string text{}; ///< what `body` may lie in
 };
+
+/// The folder of the model that was opened, which goes with the parent; this process removes it where the parent could not.
+class ModelFolder
+{
+public:
+    void set(const std::string &model)
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_folder = std::filesystem::path(model).parent_path();
+    }
+    void remove()
+    {
+        const std::scoped_lock lock(m_mutex);
+        std::error_code none;
+        if (m_folder.filename().string().starts_with("halftone-runtime-"))
+            std::filesystem::remove_all(m_folder, none);
+    }
+
+private:
+    std::mutex m_mutex;
+    std::filesystem::path m_folder;
+};
+
+ModelFolder &modelFolder()
+{
+    static ModelFolder folder;
+    return folder;
+}
 
 Result<void> readAll(int channel, std::span<std::byte> bytes)
 {
@@ -86,6 +116,7 @@ Result<Answer> opened(Engine &engine, const Message &message)
 {
     OpenRequest request;
     request.model = textOf(message.head, "model");
+    modelFolder().set(request.model);
     request.threads = static_cast<int>(numberOf(message.head, "threads"));
     request.provider = textOf(message.head, "provider");
     request.precision = typeIn(message.head, "precision");
@@ -153,8 +184,9 @@ void serve(Engine &engine, int channel)
     for (auto message = request(channel); message.ok(); message = request(channel)) {
         auto answer = guarded([&] { return answerTo(engine, message.value()); });
         if (!send(answer.ok() ? std::move(answer).value() : answerOf(answer.error()), channel))
-            return;
+            break;
     }
+    modelFolder().remove();
 }
 
 void refuse(const Error &error, int channel)
@@ -168,6 +200,7 @@ void endWithParent(int channel)
     std::thread([channel] {
         pollfd polled{channel, POLLRDHUP, 0};
         while (::poll(&polled, 1, -1) < 0 && errno == EINTR) { }
+        modelFolder().remove();
         ::_exit(0);
     }).detach();
 }

@@ -140,10 +140,13 @@ ht_kind ht_verify(const ht_model *model, const char *text, ht_progress progress,
         Settings settings(text);
         Policy policy;
         readPolicy(settings, policy);
+        VerifyOptions options;
+        settings.read("backend", options.backend);
+        readPrecision(settings, options.precision);
         HALFTONE_CHECK(settings.finish());
         const Follower follower(progress, user);
         HALFTONE_TRY(const Verification found,
-                     verify(model->model, hasPolicy(text) ? std::optional(policy) : std::nullopt,
+                     verify(model->model, hasPolicy(text) ? std::optional(policy) : std::nullopt, options,
                             follower.progress()));
         return give(found.report, json);
     });

@@ -140,6 +140,7 @@ ht_kind ht_profile(const ht_model *model, const ht_conversion *conversion, const
         ProfileOptions options;
         bool versus = false;
         settings.read("backend", options.backend);
+        readPrecision(settings, options.precision);
         settings.readCount("threads", options.threads);
         settings.readCount("repeats", options.repeats);
         settings.readCount("warmup", options.warmup);

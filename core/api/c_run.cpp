@@ -28,6 +28,7 @@ ht_kind ht_runner_new(const ht_model *model, const char *text, ht_runner **runne
         Settings settings(text);
         PrepareOptions options;
         settings.read("backend", options.backend);
+        readPrecision(settings, options.precision);
         settings.readCount("threads", options.threads);
         settings.read("accumulate", options.accumulate);
         settings.readSeed("random_params", options.randomParameters);

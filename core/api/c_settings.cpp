@@ -244,9 +244,16 @@ Done Settings::finish() const
     return std::monostate();
 }
 
+void readPrecision(Settings &settings, std::optional<Type> &precision)
+{
+    settings.readName<std::optional<Type>>(
+        "precision", precision, {{"f32", Type::Float32}, {"f16", Type::Float16}, {"bf16", Type::BFloat16}});
+}
+
 void readCompute(Settings &settings, Compute &compute)
 {
     settings.read("backend", compute.backend);
+    readPrecision(settings, compute.precision);
     settings.readCount("threads", compute.threads);
     settings.readCount("batch", compute.batch);
 }

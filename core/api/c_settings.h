@@ -82,7 +82,8 @@ private:
     std::optional<Error> m_failure;
 };
 
-void readCompute(Settings &settings, Compute &compute); ///< backend, threads, batch
+void readPrecision(Settings &settings, std::optional<Type> &precision); ///< precision
+void readCompute(Settings &settings, Compute &compute); ///< backend, precision, threads, batch
 void readPolicy(Settings &settings, Policy &policy); ///< the options of a policy
 void readMethod(Settings &settings, std::string_view key, std::optional<ThresholdMethod> &method);
 void readArithmetic(Settings &settings, Arithmetic &arithmetic); ///< as

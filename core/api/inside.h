@@ -97,6 +97,8 @@ calibration::ThresholdMethod methodOf(ThresholdMethod method);
 calibration::CodeType codesOf(Codes codes);
 /// fails: BadCall for another type than float32, float16 and bfloat16
 halftone::Result<tensor::DType> accumulatorOf(const std::optional<Type> &type);
+/// fails: BadCall for another type than float32, float16 and bfloat16
+halftone::Result<tensor::DType> precisionOf(const std::optional<Type> &type);
 std::vector<Warning> warningsOf(const std::vector<policy::Warning> &warnings);
 /// fails: what reading a policy file refuses; BadCall for what no policy may hold
 halftone::Result<policy::Policy> policyOf(const Policy &policy);
@@ -109,6 +111,9 @@ halftone::Result<void> setWork(Settings &settings, const Data &data, const Compu
     settings.backend = compute.backend;
     settings.threads = compute.threads;
     settings.batch = compute.batch;
+    if constexpr (requires { settings.precision; }) {
+        HALFTONE_TRY(settings.precision, precisionOf(compute.precision));
+    }
     return {};
 }
 

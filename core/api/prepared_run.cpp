@@ -179,9 +179,13 @@ halftone::Result<std::unique_ptr<PreparedRun>> plannedRun(const graph::Model &mo
         = !settings.allNodes && std::ranges::all_of(settings.values, [&heads](const auto &name) {
               return std::ranges::find(heads, name) != heads.end();
           });
+    if (isNeeded && !isOfHeads)
+        return unsupported("outputs", settings.backend + " gives values of nodes to whole examples only",
+                           "; run the model on data");
     if (!isNeeded && (!isOfHeads || settings.accumulator != tensor::DType::Unknown))
         return Planned();
-    auto maker = latency::PlanMaker::create(settings.backend, settings.threads);
+    auto maker
+        = latency::PlanMaker::create(settings.backend, threadsFor(settings.threads), settings.precision);
     if (!maker.ok())
         return isNeeded ? halftone::Result<Planned>(std::move(maker).error()) : Planned();
     infer::KnownShapes shapes;

@@ -20,6 +20,7 @@ struct PreparedSettings
 {
     std::string backend;
     unsigned threads = 0;
+    tensor::DType precision = tensor::DType::Unknown; ///< as backends::planningBackend()
     tensor::DType accumulator = tensor::DType::Unknown;
     bool allNodes = false;
     std::vector<std::string> values; ///< only these; empty: the outputs, or all with allNodes

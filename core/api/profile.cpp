@@ -100,8 +100,9 @@ std::vector<std::pair<std::string, tensor::Shape>> inputShapes(const Model &mode
 halftone::Result<Profile> measure(const Model &source, const Measured &measured, const Measured *other,
                                   const ProfileOptions &options, const halftone::Progress &progress)
 {
+    HALFTONE_TRY(const tensor::DType precision, precisionOf(options.precision));
     HALFTONE_TRY(const latency::PlanMaker maker,
-                 latency::PlanMaker::create(options.backend, threadsFor(options.threads)));
+                 latency::PlanMaker::create(options.backend, threadsFor(options.threads), precision));
     results::ProfileFacts facts{options.backend, maker.backend(), {}, {}, inputShapes(source, measured)};
     HALFTONE_TRY(const infer::TypedModel typed,
                  latency::typedModel(measured.model, measured.shapes, measured.policy, progress));

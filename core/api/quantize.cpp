@@ -100,6 +100,7 @@ halftone::Result<Quantization> quantizationOf(const Model &source, const walks::
 halftone::Result<Quantization> quantized(const Model &model, const Calibration *calibration,
                                          const QuantizeOptions &asked, const halftone::Progress &progress)
 {
+    HALFTONE_CHECK(progress.checkStop());
     const graph::Model &source = Inside::graphModelOf(model);
     walks::QuantizeSettings settings;
     std::vector<policy::Warning> warnings;

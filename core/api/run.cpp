@@ -67,8 +67,12 @@ halftone::Result<Prepared> Inside::prepared(const Model &model, const PrepareOpt
 {
     auto content = std::make_shared<Prepared::Content>(model);
     PreparedSettings &settings = content->settings;
-    settings = {options.backend,  options.threads, tensor::DType::Unknown,
-                options.allNodes, options.outputs, options.randomParameters};
+    settings.backend = options.backend;
+    settings.threads = options.threads;
+    settings.allNodes = options.allNodes;
+    settings.values = options.outputs;
+    settings.seed = options.randomParameters;
+    HALFTONE_TRY(settings.precision, precisionOf(options.precision));
     HALFTONE_TRY(settings.accumulator, accumulatorOf(options.accumulate));
     HALFTONE_CHECK(checkValues(Inside::graphModelOf(model).graph, options.outputs));
     HALFTONE_TRY(const backends::BackendInfo info, backends::backendInfo(options.backend));
@@ -122,6 +126,7 @@ Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inp
     PrepareOptions options;
     options.backend = compute.backend;
     options.threads = compute.threads;
+    options.precision = compute.precision;
     const Result<Prepared> prepared = prepare(model, options);
     return prepared.ok() ? prepared.value().run(inputs, progress)
                          : Result<std::vector<Array>>(prepared.error());

@@ -116,6 +116,15 @@ calibration::ThresholdMethod methodOf(ThresholdMethod method)
     return calibration::ThresholdMethod::Mse;
 }
 
+halftone::Result<tensor::DType> precisionOf(const std::optional<Type> &type)
+{
+    if (!type)
+        return tensor::DType::Unknown;
+    if (*type != Type::Float32 && *type != Type::Float16 && *type != Type::BFloat16)
+        return badCall("precision", std::string(nameOf(*type)), "float32, float16 or bfloat16");
+    return dtypeOf(*type);
+}
+
 std::vector<Warning> warningsOf(const std::vector<policy::Warning> &warnings)
 {
     std::vector<Warning> all;

@@ -6,7 +6,8 @@
 
 namespace halftone::api {
 
-Result<Verification> verify(const Model &model, const std::optional<Policy> &policy, const Progress &progress)
+Result<Verification> verify(const Model &model, const std::optional<Policy> &policy,
+                            const VerifyOptions &options, const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Verification> {
         std::optional<policy::Policy> wanted;
@@ -14,8 +15,10 @@ Result<Verification> verify(const Model &model, const std::optional<Policy> &pol
             HALFTONE_TRY(wanted, policyOf(*policy));
         }
         const policy::Policy *const asked = wanted ? &*wanted : nullptr;
+        HALFTONE_TRY(const tensor::DType precision, precisionOf(options.precision));
         HALFTONE_TRY(const session::Census found,
-                     session::verifyModel(Inside::sessionOf(model), asked, progressOf(progress)));
+                     session::verifyModel(Inside::sessionOf(model), {asked, options.backend, precision},
+                                          progressOf(progress)));
         Verification verification;
         for (const mixed::TypeShare &share : found.census.shares)
             verification.operators += share.operators;
@@ -23,7 +26,7 @@ Result<Verification> verify(const Model &model, const std::optional<Policy> &pol
         for (const mixed::TypeDifference &one : found.census.differences)
             verification.differences.push_back(
                 {one.name, one.op, typeOf(one.asked), typeOf(one.got), one.entry, one.why});
-        verification.report = textOf(results::verificationJson(found.typed.model.graph, found.census, asked));
+        verification.report = textOf(results::verificationJson(found, asked));
         return verification;
     });
 }

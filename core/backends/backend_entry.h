@@ -46,7 +46,7 @@ struct BackendEntry
 /// All known backends, available or not, the default first.
 const std::vector<BackendEntry> &backendTable();
 
-/// Adds those of a room above this one. The function is called once, when the table is first read. Call from the initialiser of a
+/// Adds those of a room above this one. The function is called once, not before the table is first read. Call from the initialiser of a
 /// static object.
 /// returns  true
 bool addBackends(std::vector<BackendEntry> (*make)());

@@ -61,9 +61,16 @@ std::vector<BackendEntry> allEntries()
     return known;
 }
 
+bool &isMade()
+{
+    static bool made = false;
+    return made;
+}
+
 std::vector<BackendEntry> &entries()
 {
     static std::vector<BackendEntry> known = allEntries();
+    isMade() = true;
     return known;
 }
 
@@ -159,6 +166,8 @@ const std::vector<BackendEntry> &backendTable()
 bool addBackends(std::vector<BackendEntry> (*make)())
 {
     makers().push_back(make);
+    for (BackendEntry &entry : isMade() ? make() : std::vector<BackendEntry>())
+        addBackend(std::move(entry));
     return true;
 }
 

@@ -10,12 +10,15 @@ Result<LoadedModel> readModel(std::vector<std::byte> bytes, const std::string &p
 {
     constexpr const char *kNameless = "model in memory";
     const auto file = MappedFile::ofBytes(path.empty() ? kNameless : path, std::move(bytes));
-    HALFTONE_TRY(const ModelFormat *const format, sniff(file->bytes(), path));
+    const auto format = sniff(file->bytes(), path);
+    if (!format.ok())
+        return inFile(format.error(), file->path());
     bool isChanging = false;
-    HALFTONE_TRY(LoadedModel loaded, format->load(file, options, isChanging));
+    HALFTONE_TRY(LoadedModel loaded, format.value()->load(file, options, isChanging));
     if (path.empty() && loaded.facts && !loaded.facts->externalFiles.empty())
-        return badInput("external data", "the model's weights are in other files",
-                        "; pass the path of the model");
+        return inFile(badInput("external data", "the model's weights are in other files",
+                               "; pass the path of the model"),
+                      file->path());
     return loaded;
 }
 

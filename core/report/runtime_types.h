@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/kernels/latency_plan.h"
+#include "core/latency/latency.h"
 #include "core/mixed/type_census.h"
 
 namespace halftone::report {

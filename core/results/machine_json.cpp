@@ -43,7 +43,8 @@ std::vector<std::string> variantsOf(const backends::BackendInfo &info)
 
 OrderedJson backendsJson(std::string_view version)
 {
-    const auto orNull = [](const std::string &text) { return text.empty() ? OrderedJson() : OrderedJson(text); };
+    const auto orNull
+        = [](const std::string &text) { return text.empty() ? OrderedJson() : OrderedJson(text); };
     OrderedJson backends = OrderedJson::array();
     for (const backends::BackendInfo &info : backends::allBackends()) {
         OrderedJson dtypes = OrderedJson::object();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/base/json.h"
 #include "core/backends/backends.h"
+#include "core/base/json.h"
 #include "core/hardware/description.h"
 
 #include <memory>

@@ -1,6 +1,7 @@
 #include "core/results/verification_json.h"
 
 #include "core/policy/policy_options.h"
+#include "core/report/figures_object.h"
 #include "core/results/common_json.h"
 
 namespace halftone::results {
@@ -62,9 +63,10 @@ Json jsonOf(const TypeDifference &difference)
 
 } // namespace
 
-OrderedJson verificationJson(const graph::Graph &graph, const TypeCensus &census,
-                             const policy::Policy *policy)
+OrderedJson verificationJson(const session::Census &found, const policy::Policy *policy)
 {
+    const graph::Graph &graph = found.typed.model.graph;
+    const TypeCensus &census = found.census;
     const TypeShare sum = sumOf(census);
     Json types = Json::object();
     for (const TypeShare &share : census.shares)
@@ -79,18 +81,21 @@ OrderedJson verificationJson(const graph::Graph &graph, const TypeCensus &census
     Json differences = Json::array();
     for (const TypeDifference &difference : census.differences)
         differences.push_back(jsonOf(difference));
-    return {{"operators", sum.operators},
-            {"flops", sum.flops},
-            {"bytes", sum.bytes},
-            {"uncosted", sum.uncosted},
-            {"in_bodies", census.inBodies},
-            {"types", std::move(types)},
-            {"casts", {{"count", census.casts.operators}, {"bytes", census.casts.bytes}}},
-            {"target", policy ? Json(wordOf(policy::askedTarget(*policy))) : Json()},
-            {"requested", policy ? Json(census.asked) : Json()},
-            {"differences", std::move(differences)},
-            {"nodes", std::move(nodes)},
-            {"warnings", warningsJson(census.warnings)}};
+    Json json{{"operators", sum.operators},
+              {"flops", sum.flops},
+              {"bytes", sum.bytes},
+              {"uncosted", sum.uncosted},
+              {"in_bodies", census.inBodies},
+              {"types", std::move(types)},
+              {"casts", {{"count", census.casts.operators}, {"bytes", census.casts.bytes}}},
+              {"target", policy ? Json(wordOf(policy::askedTarget(*policy))) : Json()},
+              {"requested", policy || found.runtime ? Json(census.asked) : Json()},
+              {"differences", std::move(differences)},
+              {"nodes", std::move(nodes)},
+              {"warnings", warningsJson(census.warnings)}};
+    if (found.runtime)
+        json["runtime"] = report::runtimeObject(*found.runtime);
+    return json;
 }
 
 } // namespace halftone::results

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "core/graph/graph.h"
-#include "core/mixed/type_census.h"
+#include "core/session/verify_model.h"
 
 namespace halftone::results {
 
-/// `verify --json`. graph  that the census is of; policy  what was wanted; null: nothing
-OrderedJson verificationJson(const graph::Graph &graph, const mixed::TypeCensus &census,
-                             const policy::Policy *policy);
+/// `verify --json`. policy  what was wanted; null: nothing
+OrderedJson verificationJson(const session::Census &found, const policy::Policy *policy);
 
 } // namespace halftone::results

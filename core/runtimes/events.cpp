@@ -20,9 +20,21 @@ struct Event
     std::int64_t end = 0;
 };
 
-tensor::DType typeNamed(const std::string &name)
+/// Of "float, float16, int64" the first; for operators on codes, whose scales may stand first, the first type of codes.
+tensor::DType typeIn(std::string_view types, std::string_view name)
 {
-    return tensor::dtypeNamed(name).value_or(tensor::DType::Unknown);
+    const bool isOnCodes = name.starts_with("QLinear");
+    tensor::DType first = tensor::DType::Unknown;
+    for (std::size_t from = 0; from < types.size();) {
+        const std::size_t end = std::min(types.find(", ", from), types.size());
+        const auto type = tensor::dtypeNamed(types.substr(from, end - from)).value_or(tensor::DType::Unknown);
+        if (type == tensor::DType::I8 || type == tensor::DType::U8 || !isOnCodes)
+            return type;
+        if (from == 0)
+            first = type;
+        from = end + 2;
+    }
+    return first;
 }
 
 /// "float, float16": the types of the inputs.
@@ -51,7 +63,7 @@ Event eventOf(const OrderedJson &json)
         row.kernel = row.op;
         if (const auto inputs = facts->find("input_type_shape"); inputs != facts->end() && inputs->is_array())
             row.told = typesOf(*inputs);
-        row.type = typeNamed(row.told.substr(0, row.told.find(',')));
+        row.type = typeIn(row.told, row.op);
     }
     return event;
 }

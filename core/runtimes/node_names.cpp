@@ -58,13 +58,11 @@ std::optional<NamedNode> NodeNames::find(std::string_view name) const
          {withoutToken(name), withoutEnding(name, "/WithoutBiases"), withoutEnding(name, "_nchwc")})
         if (const auto node = exact(shorter))
             return NamedNode{*node};
-    if (name.starts_with(kCast)) {
-        const auto node = ofTensor(withoutToken(name.substr(kCast.size())));
-        return node ? std::optional(NamedNode{*node, true}) : std::nullopt;
-    }
-    for (const std::string_view tensor : {withoutEnding(name, "_nchwc"), name})
-        if (const auto node = ofTensor(tensor))
-            return NamedNode{*node};
+    const bool isFreed = name.starts_with(kCast);
+    const std::string_view tensor = isFreed ? name.substr(kCast.size()) : name;
+    for (const std::string_view one : {tensor, withoutToken(tensor), withoutEnding(tensor, "_nchwc")})
+        if (const auto node = ofTensor(one))
+            return NamedNode{*node, isFreed};
     // What several nodes were fused to is often named as one of them and what it is: "encoder/MatMul/MatMulAddFusion".
     const std::size_t slash = name.rfind('/');
     const auto node = slash == std::string_view::npos ? std::nullopt : exact(name.substr(0, slash));

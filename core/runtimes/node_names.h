@@ -13,7 +13,8 @@ namespace halftone::runtimes {
 struct NamedNode
 {
     graph::NodeId node = 0;
-    bool isAdded = false; ///< the runtime's own cast of the node's value; `node` may be a variable
+    bool isFreed
+        = false; ///< by the name that a cast of the node's value has, or what writes that value in the cast's place
 };
 
 /// Finds nodes by the names that runtimes make of ours: they add endings ("_token_5", "_nchwc", "/WithoutBiases") and beginnings, and name some

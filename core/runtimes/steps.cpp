@@ -55,19 +55,15 @@ private:
         step.kernel = row.kernel;
         step.told = row.told;
         const auto named = m_names.find(row.name);
-        if (!named || named->isAdded) {
-            step.kind = kindOf(row.op);
-            step.told = row.name + (row.told.empty() || row.told == row.kernel ? "" : ": " + row.told);
-            if (named)
-                step.nodes.push_back(m_graph.node(named->node).name);
-            return;
-        }
-        if (m_graph.isVariable(named->node)) {
-            step.kind = kindOf(row.op);
+        const StepKind own = kindOf(row.op); // if the runtime has added it
+        const bool isAdded
+            = named && (m_graph.isVariable(named->node) || (named->isFreed && own == StepKind::Cast));
+        if (named && !isAdded)
+            return describe(step, named->node);
+        step.kind = own;
+        step.told = row.name + (row.told.empty() || row.told == row.kernel ? "" : ": " + row.told);
+        if (named)
             step.nodes.push_back(m_graph.node(named->node).name);
-            return;
-        }
-        describe(step, named->node);
     }
 
     void describe(PlanStep &step, NodeId node)

@@ -3,6 +3,7 @@
 #include "core/infer/known_shapes.h"
 #include "core/latency/typed_model.h"
 #include "core/policy/policy_options.h"
+#include "core/report/runtime_types.h"
 
 namespace halftone::session {
 namespace {
@@ -38,23 +39,44 @@ Result<infer::TypedModel> typedModel(const Session &session, infer::ShapeMap sha
     return mixed::typedAsStored(model, std::move(shapes), policy);
 }
 
+/// Corrects the census by what a runtime makes of the model.
+Result<void> askRuntime(const VerifyRequest &request, Census &found, const Progress &progress)
+{
+    if (request.backend.empty())
+        return {};
+    HALFTONE_TRY(const latency::PlanMaker maker,
+                 latency::PlanMaker::create(request.backend, 1, request.precision));
+    if (!maker.backend().wholeModels)
+        return badCall(Field::Backend, request.backend + " computes in the types of the model",
+                       "; pass a runtime, or leave it out");
+    HALFTONE_TRY(const auto plan, maker.plan(found.typed));
+    HALFTONE_CHECK(plan->timeSteps(1, progress)); // which tells the types
+    report::addRuntimeTypes(found.census, found.typed.model.graph, *plan, request.backend);
+    found.runtime = plan->runtime();
+    return {};
+}
+
 } // namespace
 
-Result<Census> verifyModel(Session session, const policy::Policy *policy, const Progress &progress)
+Result<Census> verifyModel(Session session, const VerifyRequest &request, const Progress &progress)
 {
+    const policy::Policy *const policy = request.policy;
     if (policy != nullptr && policy->analysedFormat)
         return policy::notExported(*policy->analysedFormat);
-    std::vector<std::string> notes; // whoever opened the model has told them
+    std::vector<std::string> notes;
     HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     HALFTONE_CHECK(takeOneExample(session, shapes));
-    auto typed
-        = typedModel(session, std::move(shapes), policy != nullptr ? *policy : policy::Policy(), progress);
+    policy::Policy types;
+    types.inputDtypes = request.inputTypes;
+    auto typed = typedModel(session, std::move(shapes), policy != nullptr ? *policy : types, progress);
     if (!typed.ok())
         return inFile(std::move(typed).error(), session.source().modelPath);
     auto census = mixed::typeCensus(typed.value(), policy);
     if (!census.ok())
         return inFile(std::move(census).error(), session.source().modelPath);
-    return Census{std::move(typed).value(), std::move(census).value()};
+    Census found{std::move(typed).value(), std::move(census).value(), {}, std::move(notes)};
+    HALFTONE_CHECK(askRuntime(request, found, progress));
+    return found;
 }
 
 } // namespace halftone::session

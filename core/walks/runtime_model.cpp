@@ -50,13 +50,13 @@ std::vector<Tensor> outputsOf(const kernels::LatencyPlan &plan)
 std::vector<std::pair<Entry, std::size_t>> entriesIn(const graph::Graph &to, const graph::Graph &from,
                                                      std::span<const Entry> wanted)
 {
-    const bool isSame = to.nodeCount() == from.nodeCount();
-    const graph::NodesByName ids = isSame ? graph::NodesByName() : graph::operatorsByName(to);
+    const graph::NodesByName ids = graph::operatorsByName(to);
     std::vector<std::pair<Entry, std::size_t>> entries;
     for (std::size_t place = 0; place < wanted.size(); ++place) {
         Entry entry = wanted[place];
-        if (!isSame) {
-            const auto found = ids.find(from.node(entry.node).name);
+        const std::string &name = from.node(entry.node).name;
+        if (entry.node >= to.nodeCount() || to.node(entry.node).name != name) {
+            const auto found = ids.find(name);
             if (found == ids.end())
                 continue;
             entry.node = found->second;

@@ -404,7 +404,9 @@ QString LayersTable::csv() const
         : m_model->hasBaseline()               ? LayerTableModel::BackendSqnr
                                                : LayerTableModel::BaselinePrecision;
     constexpr int kDigits = 9;
-    return tableCsv(*m_proxy, {columns, LayerTableModel::SortRole, &LayerTableModel::isNumber, kDigits});
+    return tableCsv(*m_proxy,
+                    {columns, LayerTableModel::SortRole, &LayerTableModel::isNumber, kDigits,
+                     m_model->hasRuntime() ? -1 : int{LayerTableModel::RanIn}});
 }
 
 QString LayersTable::tsv() const

@@ -23,6 +23,8 @@
  *
  * Results are the JSON documents of halftone-cli's --json, from the same writers; app/README.md, "Commands", lists their keys. Numbers that
  * JSON lacks are the strings "inf", "-inf" and "nan"; what was not computed is null.
+ *
+ * Wherever backend is a setting, so is precision ("f32", "f16", "bf16"): that of a runtime which chooses one itself.
  */
 
 #ifdef __cplusplus
@@ -204,7 +206,8 @@ extern "C"
     HT_API void ht_conversion_free(ht_conversion *conversion);
 
     /* Which types operators compute in, as `verify --json`: operators, flops, bytes, types {}, casts, target, requested, differences [node, op,
-   requested, computes, entry, why], nodes [name, op, computes], warnings. Differences are no error. settings: those of a policy. */
+   requested, computes, entry, why], nodes [name, op, computes], warnings; with a runtime: runtime. Differences are no error. settings: those of a
+   policy, backend (a runtime whose types are told), precision. */
     HT_API ht_kind ht_verify(const ht_model *model, const char *settings, ht_progress progress, void *user,
                              char **json, ht_error **error);
 

@@ -57,6 +57,8 @@ struct Compute
     std::string backend = "cpu"; ///< one that backendsReport() lists
     unsigned threads = 0; ///< 0: one per core
     std::size_t batch = 0; ///< examples per batch; 0: automatic
+    std::optional<Type> precision
+        = {}; ///< that a runtime which chooses one computes in: Float32, Float16 or BFloat16; absent: its own choice
 };
 
 /// The share of the examples whose correct class scores highest, or is among the five highest.

@@ -15,6 +15,7 @@ namespace halftone::api {
 struct ProfileOptions
 {
     std::string backend = "cpu"; ///< one with latency plans
+    std::optional<Type> precision = {}; ///< as Compute::precision
     unsigned threads = 0; ///< 0: one per core
     std::size_t batch = 0; ///< in place of the first axis of every input; 0: as the shapes say
     std::optional<std::uint64_t> randomParameters = {}; ///< seed for drawing missing parameters

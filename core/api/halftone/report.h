@@ -29,7 +29,7 @@ struct PictureOptions
     bool allNodes = false; ///< show constants and quantization pairs as nodes; implied unless folded
 };
 
-/// The graph as an <svg> element, each box in the colour of the type that it gives. Graphviz's `dot` lays it out, where it is found. fails: Cancelled
+/// The graph as an SVG document, each box in the colour of the type that it gives. Graphviz's `dot` lays it out, where it is found. fails: Cancelled
 Result<std::string> picture(const Model &model, const PictureOptions &options = {},
                             const Progress &progress = {});
 /// The source of a conversion, each box in the colour of the precision it computes in.

@@ -42,6 +42,7 @@ Result<Run> run(const Model &model, const Data &data, const RunOptions &options 
 struct PrepareOptions
 {
     std::string backend = "cpu";
+    std::optional<Type> precision = {}; ///< as Compute::precision
     unsigned threads = 0; ///< 0: one per core
     bool allNodes = false; ///< as RunOptions
     std::vector<std::string> outputs

@@ -29,10 +29,18 @@ struct Verification
     std::string report; ///< as JSON: what `verify --json` prints, with shares of operations and bytes by type
 };
 
+struct VerifyOptions
+{
+    std::string
+        backend; ///< a runtime: the types that it computes in are told, and where they are not the model's; empty: none
+    std::optional<Type> precision; ///< as Compute::precision
+};
+
 /// Tells which types the operators of a model compute in, whatever tool has converted it, and how that differs from a policy.
 /// policy  absent: only the types
-/// fails: BadInput for an invalid policy or contradicting types; Unsupported for a target of compare(); Cancelled
+/// fails: BadInput for an invalid policy or contradicting types; BadCall for a backend that is no runtime; Unsupported for a target of compare(),
+///        or a runtime that is not there; Cancelled
 Result<Verification> verify(const Model &model, const std::optional<Policy> &policy = {},
-                            const Progress &progress = {});
+                            const VerifyOptions &options = {}, const Progress &progress = {});
 
 } // namespace halftone::api

@@ -53,7 +53,7 @@ struct Row
 constexpr std::array kRows{
     Row{"InsertedPrecisionFreeCast_x", "Cast", R"({"float16":[2,3]})", 3},
     Row{"first_token_4", "Relu", R"({"float":[2,3]})", 10},
-    Row{"third_value_nchwc", "Sigmoid", R"({"float":[2,3]})", 20},
+    Row{"InsertedPrecisionFreeCast_third_value_nchwc", "Sigmoid", R"({"float":[2,3]})", 20},
     Row{"toy_work", "Shuffle", R"({"float":[2,3]})", 5},
     Row{"reorder", "ReorderOutput", R"({"float":[2,3]})", 2},
 };

@@ -280,10 +280,10 @@ private Q_SLOTS:
     {
         const api::Conversion converted = take(api::convert(sample(), allFloat16()));
         const std::string picture = take(api::picture(converted));
-        QVERIFY(picture.starts_with("<svg"));
+        QVERIFY(picture.find("<svg") != std::string::npos);
         for (const api::Node &node : sample().nodes())
             QVERIFY2(picture.find(node.name) != std::string::npos, node.name.c_str());
-        QVERIFY(take(api::picture(sample())).starts_with("<svg"));
+        QVERIFY(take(api::picture(sample())).find("<svg") != std::string::npos);
         QVERIFY(take(api::layoutReport(sample())).find("\"energy\"") != std::string::npos);
         api::ReportOptions options;
         options.policy = allFloat16();

@@ -11,10 +11,10 @@ using tensor::DType;
 
 namespace {
 
-/// x, Conv, Relu, Abs with a parameter for the convolution, all in `type`.
+/// x, Conv, Relu, Concat with a parameter for the convolution, all in `type`; in opset 22, from which on Conv takes bfloat16.
 infer::TypedModel network(const char *type, DType dtype)
 {
-    test::OnnxBuilder g(17);
+    test::OnnxBuilder g(22);
     const graph::Entry x = g.input("x", type, "[1,2,4,4]");
     const graph::Entry w = g.input("w", type, "[2,2,1,1]");
     const graph::Entry conv = g.op("Conv", "conv", {}, {x, w});
@@ -39,7 +39,7 @@ KernelTable smallTable()
     table.version = "1";
     const KernelAnswer wide{Kind::Otherwise, DType::F32};
     table.kernels["Conv"][DType::F16] = {{0, wide}};
-    table.kernels["Relu"][DType::F16] = {{6, wide}, {14, {Kind::Native, DType::F16}}};
+    table.kernels["Relu"][DType::F16] = {{6, wide}, {14, {Kind::Native, DType::F16}}}; // as in opset 22
     table.kernels["Conv"][DType::BF16] = {{0, {Kind::Refused, DType::Unknown}}};
     return table;
 }

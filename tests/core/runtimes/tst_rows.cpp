@@ -22,12 +22,12 @@ graph::Graph twoNodes()
     return g.withHeads({g.op("Relu", "block/act", {}, {a})});
 }
 
-/// The name of the node that is found; "added NAME" for a cast of the runtime's.
+/// The name of the node that is found; "freed NAME" for that of its cast.
 std::string foundFor(const char *name)
 {
     const graph::Graph graph = twoNodes();
     const auto found = runtimes::NodeNames(graph).find(name);
-    return !found ? std::string() : (found->isAdded ? "added " : "") + graph.node(found->node).name;
+    return !found ? std::string() : (found->isFreed ? "freed " : "") + graph.node(found->node).name;
 }
 
 void touch(const QString &path)
@@ -49,6 +49,7 @@ private Q_SLOTS:
     void namesAreFound_data();
     void namesAreFound();
     void eventsAreReadByRun();
+    void codesCountForOperatorsOnCodes();
     void bodiesAreNoRowsOfTheirOwn();
     void executedNodesAreRead();
     void badRecordsAreErrors();
@@ -68,8 +69,9 @@ void RowsTest::namesAreFound_data()
     row("block/conv_token_12", "block/conv");
     row("block/conv/WithoutBiases", "block/conv");
     row("block/act_nchwc", "block/act");
-    row("InsertedPrecisionFreeCast_block/conv", "added block/conv");
-    row("InsertedPrecisionFreeCast_x", "added x");
+    row("InsertedPrecisionFreeCast_block/conv", "freed block/conv");
+    row("InsertedPrecisionFreeCast_x", "freed x");
+    row("InsertedPrecisionFreeCast_block/act_nchwc", "freed block/act");
     row("block/conv/ConvActivationFusion", "block/conv");
     row("block/conv_token_", "");
     row("elsewhere", "");
@@ -99,6 +101,18 @@ void RowsTest::eventsAreReadByRun()
     QCOMPARE(record.value().rows[0].told, std::string("float16, float"));
     QCOMPARE(record.value().rows[1].type, DType::Unknown);
     QCOMPARE(record.value().microseconds, (std::vector<std::vector<double>>{{7, 2}}));
+}
+
+void RowsTest::codesCountForOperatorsOnCodes()
+{
+    const char *const text = R"([{"name":"model_run"},
+{"name":"a_kernel_time","ts":1,"dur":5,"args":{"op_name":"QLinearConcat","input_type_shape":[{"float":[]},{"uint8":[]}]}},
+{"name":"b_kernel_time","ts":7,"dur":5,"args":{"op_name":"QuantizeLinear","input_type_shape":[{"float":[]},{"uint8":[]}]}},
+{"name":"model_run"}])";
+    const auto record = runtimes::readEvents(text);
+    QVERIFY(record.ok());
+    QCOMPARE(record.value().rows[0].type, DType::U8);
+    QCOMPARE(record.value().rows[1].type, DType::F32);
 }
 
 void RowsTest::bodiesAreNoRowsOfTheirOwn()
