@@ -121,6 +121,18 @@ prepare_libzip() {
     cp "$sysroot/src/libzip-build/lib/libzip.a" "$sysroot/static/"
 }
 
+# prepare_protobuf: build/sysroot/static/libprotobuf.a for libhalftone.so: Debian's static one is not position-independent.
+prepare_protobuf() {
+    [[ -f $sysroot/static/libprotobuf.a ]] && return 0
+    unpack_source protobuf
+    echo "Building Protocol Buffers …"
+    run_quietly build/logs/sysroot-protobuf-configure.log cmake -S "$sysroot/src/protobuf" -B "$sysroot/src/protobuf-build" -G Ninja \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF
+    run_quietly build/logs/sysroot-protobuf.log ninja -C "$sysroot/src/protobuf-build" libprotobuf.a
+    mkdir -p "$sysroot/static"
+    cp "$sysroot/src/protobuf-build/libprotobuf.a" "$sysroot/static/"
+}
+
 # prepare_qcustomplot: build/sysroot/static/libQCustomPlotQt6.a. Debian's shared one needs glibc 2.29.
 prepare_qcustomplot() {
     [[ -f $sysroot/static/libQCustomPlotQt6.a ]] && return 0
@@ -186,7 +198,8 @@ relink() {
             */libgomp.so*) linked+=("$(gomp)") ;;
             */libzip.so*) linked+=("$sysroot/static/libzip.a" "$(zlib "$target")") ;;
             */libQCustomPlotQt6.so*) linked+=("$sysroot/static/libQCustomPlotQt6.a") ;;
-            */libprotobuf.so* | */libstb.so* | */libpng16.so* | */libre2.so* | */libxxhash.so*)
+            */libprotobuf.so* | */libprotobuf.a) linked+=("$(protobuf "$target")") ;;
+            */libstb.so* | */libpng16.so* | */libre2.so* | */libxxhash.so*)
                 beside=${word%.so*}.a
                 [[ -f $beside ]] || fail "$beside: missing, expected beside $word; install the development package"
                 linked+=("$beside")
@@ -221,6 +234,15 @@ gomp() {
         printf '%s\n' "$old"
     else
         g++ -print-file-name=libgomp.so.1
+    fi
+}
+
+# protobuf TARGET: where it goes into a library, position-independent.
+protobuf() {
+    if [[ $1 == *.so ]]; then
+        printf '%s\n' "$sysroot/static/libprotobuf.a"
+    else
+        echo "/usr/lib/$multiarch/libprotobuf.a"
     fi
 }
 
