@@ -1,10 +1,13 @@
 #include "core/api/c_settings.h"
 
+#include "core/backends/backends.h"
 #include "core/base/text.h"
+#include "core/policy/policy.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 namespace halftone::api::c {
 namespace {
@@ -271,9 +274,10 @@ void readPolicy(Settings &settings, Policy &policy)
     settings.read("target", policy.target);
     Mode mode = Mode::Typed;
     if (settings.value("mode") != nullptr) {
-        settings.readName(
-            "mode", mode,
-            {{"typed", Mode::Typed}, {"mxnet", Mode::Mxnet}, {"tvm", Mode::Tvm}, {"all", Mode::All}});
+        std::vector<std::pair<std::string_view, Mode>> names;
+        for (const policy::Mode one : policy::offeredModes())
+            names.emplace_back(policy::nameOf(one), static_cast<Mode>(one));
+        settings.readNameOf<Mode>("mode", mode, names);
         policy.mode = mode;
     }
     settings.read("hardware", policy.hardware);
@@ -312,7 +316,10 @@ void readMethod(Settings &settings, std::string_view key, std::optional<Threshol
 
 void readArithmetic(Settings &settings, Arithmetic &arithmetic)
 {
-    settings.readName("as", arithmetic, {{"defined", Arithmetic::Defined}, {"mxnet", Arithmetic::Mxnet}});
+    std::vector<std::pair<std::string_view, Arithmetic>> names;
+    for (const backends::Arithmetic one : backends::allArithmetics())
+        names.emplace_back(backends::nameOf(one), static_cast<Arithmetic>(one));
+    settings.readNameOf<Arithmetic>("as", arithmetic, names);
 }
 
 bool hasPolicy(const char *text)

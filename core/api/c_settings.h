@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,12 @@ public:
     template <class Value>
     void readName(std::string_view key, Value &value,
                   std::initializer_list<std::pair<std::string_view, Value>> names)
+    {
+        readNameOf(key, value, std::span(names.begin(), names.size()));
+    }
+    template <class Value>
+    void readNameOf(std::string_view key, Value &value,
+                    std::span<const std::pair<std::string_view, Value>> names)
     {
         std::string name;
         read(key, name);

@@ -24,8 +24,8 @@ halftone::Result<walks::CompareOptions> compareOptions(const Data &data, const C
     walks::CompareOptions compare;
     HALFTONE_CHECK(setWork(compare, data, options.compute));
     compare.otherBackend = options.otherBackend;
-    compare.arithmetic = options.arithmetic == Arithmetic::Mxnet ? backends::Arithmetic::Runtime
-                                                                 : backends::Arithmetic::Defined;
+    compare.arithmetic = options.arithmetic == Arithmetic::Runtime ? backends::Arithmetic::Runtime
+                                                                   : backends::Arithmetic::Defined;
     HALFTONE_TRY(compare.accumulator, accumulatorOf(options.accumulate));
     compare.eachAlone = true;
     compare.settings.isolated = options.effect != Effect::Cumulative;

@@ -27,20 +27,9 @@ halftone::Result<policy::Policy> begun(const std::string &file, const std::strin
     return read;
 }
 
-std::string_view nameOf(Mode mode)
-{
-    switch (mode) {
-    case Mode::Mxnet:
-        return "mxnet";
-    case Mode::Tvm:
-        return "tvm";
-    case Mode::All:
-        return "all";
-    case Mode::Typed:
-        break;
-    }
-    return "typed";
-}
+static_assert(static_cast<int>(Mode::NodeForNode) == static_cast<int>(policy::Mode::NodeForNode)
+              && static_cast<int>(Mode::Tvm) == static_cast<int>(policy::Mode::Tvm)
+              && static_cast<int>(Mode::All) == static_cast<int>(policy::Mode::All));
 
 halftone::Result<void> addMoves(const Policy &asked, policy::Policy &policy)
 {
@@ -62,7 +51,7 @@ halftone::Result<policy::Policy> policyOf(const Policy &asked)
     if (asked.target)
         HALFTONE_CHECK(policy::setTarget(policy, nameOf(*asked.target)));
     if (asked.mode)
-        HALFTONE_CHECK(policy::setMode(policy, nameOf(*asked.mode)));
+        HALFTONE_CHECK(policy::setMode(policy, policy::nameOf(static_cast<policy::Mode>(*asked.mode))));
     if (!asked.hardware.empty())
         HALFTONE_CHECK(policy::setHardware(policy, asked.hardware));
     if (asked.accumulate)

@@ -45,8 +45,8 @@ Result<std::string> reportPage(const Model &model, const ReportOptions &options,
         }
         request.threads = options.threads;
         request.latency = options.latency;
-        request.arithmetic = options.arithmetic == Arithmetic::Mxnet ? backends::Arithmetic::Runtime
-                                                                     : backends::Arithmetic::Defined;
+        request.arithmetic = options.arithmetic == Arithmetic::Runtime ? backends::Arithmetic::Runtime
+                                                                       : backends::Arithmetic::Defined;
         if (options.front)
             request.frontText = options.front->report();
         request.made = session::madeLine(HALFTONE_VERSION);

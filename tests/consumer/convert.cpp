@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     api::Policy policy;
     policy.target = api::Type::Float16;
     if (model.value().format() == "mxnet")
-        policy.mode = api::Mode::Mxnet;
+        policy.mode = api::Mode::NodeForNode;
     const auto converted = api::convert(model.value(), policy);
     if (!converted.ok()) {
         std::fprintf(stderr, "error: %s\n", converted.error().message.c_str());

@@ -50,7 +50,7 @@ enum class Effect : std::uint8_t
 enum class Arithmetic : std::uint8_t
 {
     Defined, ///< as the operators are defined
-    Mxnet, ///< as MXNet 1.9.1 computes on a CPU
+    Runtime, ///< as MXNet 1.9.1 computes on a CPU
 };
 
 struct CompareOptions

@@ -12,7 +12,7 @@ namespace halftone::api {
 enum class Mode : std::uint8_t
 {
     Typed, ///< cast only where types differ
-    Mxnet, ///< MXNet models only: node for node as MXNet 1.9.1, with its defects fixed
+    NodeForNode, ///< "mxnet": MXNet models only, node for node as MXNet 1.9.1, with its defects fixed
     Tvm, ///< the rules of TVM's pass
     All, ///< lower every operator that supports the target type
 };

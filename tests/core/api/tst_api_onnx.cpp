@@ -260,7 +260,7 @@ private Q_SLOTS:
             policy.mode = mode;
             QVERIFY(api::convert(sample(), policy).ok());
         }
-        policy.mode = api::Mode::Mxnet;
+        policy.mode = api::Mode::NodeForNode;
         QVERIFY(!api::convert(sample(), policy).ok());
     }
 
