@@ -99,7 +99,7 @@ make_wheels() {
     relink "$build" halftone-cli "$stage/halftone/bin/halftone-cli" "\$ORIGIN/../lib"
     relink "$build" halftone-runtime "$stage/halftone/bin/halftone-runtime" "\$ORIGIN/../lib"
     libraries_beside "$build" "$stage/halftone/lib"
-    prepare_protobuf
+    prepare_relocatable
     relink "$build" libhalftone.so "$stage/halftone/lib/libhalftone.so" "\$ORIGIN"
     mkdir -p "$stage/data/share/man/man1"
     cp "$prefix/share/man/man1/halftone-cli.1" "$stage/data/share/man/man1/"

@@ -121,17 +121,35 @@ prepare_libzip() {
     cp "$sysroot/src/libzip-build/lib/libzip.a" "$sysroot/static/"
 }
 
-# prepare_protobuf: build/sysroot/static/libprotobuf.a for libhalftone.so: Debian's static one is not position-independent.
-prepare_protobuf() {
-    [[ -f $sysroot/static/libprotobuf.a ]] && return 0
-    unpack_source protobuf
-    echo "Building Protocol Buffers …"
-    run_quietly build/logs/sysroot-protobuf-configure.log cmake -S "$sysroot/src/protobuf" -B "$sysroot/src/protobuf-build" -G Ninja \
-        -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF
-    run_quietly build/logs/sysroot-protobuf.log ninja -C "$sysroot/src/protobuf-build" libprotobuf.a
-    mkdir -p "$sysroot/static"
-    cp "$sysroot/src/protobuf-build/libprotobuf.a" "$sysroot/static/"
+# prepare_relocatable: build/sysroot/static/lib{protobuf,re2,png16}.a for libhalftone.so: Debian's static ones are not position-independent.
+prepare_relocatable() {
+    [[ ! -f $sysroot/static/libpng16.a ]] || return 0
+    local name
+    for name in protobuf re2 libpng1.6; do
+        unpack_source "$name"
+        echo "Building $name …"
+        run_quietly "build/logs/sysroot-$name.log" "build_$name" "$sysroot/src/$name"
+    done
 }
+build_protobuf() {
+    cmake -S "$1" -B "$1-build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -Dprotobuf_BUILD_TESTS=OFF \
+        -Dprotobuf_BUILD_PROTOC_BINARIES=OFF && ninja -C "$1-build" libprotobuf.a && mkdir -p "$sysroot/static" \
+        && cp "$1-build/libprotobuf.a" "$sysroot/static/"
+}
+# Its tables are made of Unicode's data as it is packaged: they are taken from Debian's library, and need no relocation.
+build_re2() (
+    cd "$1" && mkdir -p objects && cp "/usr/lib/$multiarch/libre2.a" objects/ || exit 1
+    printf '%s\n' re2/*.cc util/rune.cc util/strutil.cc | grep -v -e fuzz -e test \
+        | xargs -P "$(nproc)" -I{} sh -c 'g++ -std=c++17 -O2 -DNDEBUG -fPIC -w -pthread -I. -c {} -o "objects/$(basename {} .cc).o"' \
+        && ar r objects/libre2.a objects/*.o && mv objects/libre2.a "$sysroot/static/"
+)
+# With the settings of Debian's, whose vector loops stay.
+build_libpng1.6() (
+    cd "$1" && mkdir -p objects && cp "/usr/lib/$multiarch/libpng16.a" objects/ || exit 1
+    printf '%s\n' png*.c | grep -v test \
+        | xargs -P "$(nproc)" -I{} sh -c 'gcc -O2 -DNDEBUG -fPIC -w -DPNG_INTEL_SSE_OPT=1 -I/usr/include/libpng16 -I. -c {} -o "objects/$(basename {} .c).o"' \
+        && ar r objects/libpng16.a objects/*.o && mv objects/libpng16.a "$sysroot/static/"
+)
 
 # prepare_qcustomplot: build/sysroot/static/libQCustomPlotQt6.a. Debian's shared one needs glibc 2.29.
 prepare_qcustomplot() {
@@ -198,8 +216,10 @@ relink() {
             */libgomp.so*) linked+=("$(gomp)") ;;
             */libzip.so*) linked+=("$sysroot/static/libzip.a" "$(zlib "$target")") ;;
             */libQCustomPlotQt6.so*) linked+=("$sysroot/static/libQCustomPlotQt6.a") ;;
-            */libprotobuf.so* | */libprotobuf.a) linked+=("$(protobuf "$target")") ;;
-            */libstb.so* | */libpng16.so* | */libre2.so* | */libxxhash.so*)
+            */libprotobuf.so*) linked+=("$(relocatable protobuf "$target")") ;;
+            */libre2.so*) linked+=("$(relocatable re2 "$target")") ;;
+            */libpng16.so*) linked+=("$(relocatable png16 "$target")") ;;
+            */libstb.so* | */libxxhash.so*)
                 beside=${word%.so*}.a
                 [[ -f $beside ]] || fail "$beside: missing, expected beside $word; install the development package"
                 linked+=("$beside")
@@ -237,12 +257,12 @@ gomp() {
     fi
 }
 
-# protobuf TARGET: where it goes into a library, position-independent.
-protobuf() {
-    if [[ $1 == *.so ]]; then
-        printf '%s\n' "$sysroot/static/libprotobuf.a"
+# relocatable NAME TARGET: the static library for a target; in a shared one it must be position-independent.
+relocatable() {
+    if [[ $2 == *.so ]]; then
+        printf '%s\n' "$sysroot/static/lib$1.a"
     else
-        echo "/usr/lib/$multiarch/libprotobuf.a"
+        echo "/usr/lib/$multiarch/lib$1.a"
     fi
 }
 
