@@ -1,6 +1,7 @@
 #include "app/cli/mcp_folders.h"
 
 #include "core/base/text.h"
+#include "core/io/formats.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -20,7 +21,9 @@ bool isInside(const fs::path &path, const fs::path &folder)
 std::string stemOf(const fs::path &path)
 {
     std::string name = path.filename().string();
-    name.resize(std::min(name.rfind("-symbol.json"), name.size()));
+    for (const io::ModelFormat *const format : io::formats())
+        if (name.ends_with(format->ending))
+            return name.substr(0, name.size() - format->ending.size());
     return fs::path(name).stem().string();
 }
 

@@ -1,4 +1,5 @@
 #include "core/api/c_settings.h"
+#include "core/dialect/registry.h"
 
 namespace halftone::api::c {
 namespace {
@@ -165,7 +166,7 @@ ht_kind ht_lists(const char *text, char **json, ht_error **error)
     return call(error, [&]() -> Done {
         Settings settings(text);
         Type target = Type::Float16;
-        std::string dialect = "onnx";
+        std::string dialect(halftone::dialect::allDialects().front()->name());
         std::string version;
         settings.read("target", target);
         settings.read("dialect", dialect);

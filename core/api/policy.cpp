@@ -123,13 +123,25 @@ Result<std::string> listsReport(Type target, const std::string &format, const st
     });
 }
 
+namespace {
+
+std::string originNames()
+{
+    std::string names;
+    for (const policy::ListOrigin one : policy::kListOrigins)
+        names += (names.empty() ? "" : ", ") + std::string(policy::nameOf(one));
+    return names;
+}
+
+} // namespace
+
 Result<std::string> importedPolicy(const std::string &from, const std::string &lists)
 {
     return answer([&]() -> halftone::Result<std::string> {
         const auto *const origin
             = std::ranges::find(policy::kListOrigins, from, [](auto one) { return policy::nameOf(one); });
         if (origin == policy::kListOrigins.end())
-            return badCall("from", '"' + from + '"', "onnxconverter, modelopt, tensorflow or tvm");
+            return badCall("from", '"' + from + '"', originNames());
         const auto dialects = dialect::allDialects();
         const auto named = std::ranges::find_if(dialects, &dialect::Dialect::hasForeignLists);
         if (named == dialects.end())

@@ -27,6 +27,9 @@ struct Exception
     const char *why;
 };
 constexpr Exception kExceptions[] = {
+    {"core/api/halftone/policy.h", "public names"},
+    {"core/api/halftone/c.h", "public names, and comments in C's own form"},
+    {"core/api/c_convert.cpp", "levels that are MXNet's"},
     {"core/runtimes/kinds.cpp", "ONNX Runtime, a program, and the format that runtimes read"},
     {"core/io/foreign_formats.cpp", "says how to get an ONNX model from another program"},
     {"core/policy/import_lists.", "onnxconverter, a program"},
