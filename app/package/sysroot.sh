@@ -139,6 +139,7 @@ build_protobuf() {
 # Its tables are made of Unicode's data as it is packaged: they are taken from Debian's library, and need no relocation.
 build_re2() (
     cd "$1" && mkdir -p objects && cp "/usr/lib/$multiarch/libre2.a" objects/ || exit 1
+    # shellcheck disable=SC2016  # the shell that xargs starts expands it
     printf '%s\n' re2/*.cc util/rune.cc util/strutil.cc | grep -v -e fuzz -e test \
         | xargs -P "$(nproc)" -I{} sh -c 'g++ -std=c++17 -O2 -DNDEBUG -fPIC -w -pthread -I. -c {} -o "objects/$(basename {} .cc).o"' \
         && ar r objects/libre2.a objects/*.o && mv objects/libre2.a "$sysroot/static/"
@@ -146,6 +147,7 @@ build_re2() (
 # With the settings of Debian's, whose vector loops stay.
 build_libpng1.6() (
     cd "$1" && mkdir -p objects && cp "/usr/lib/$multiarch/libpng16.a" objects/ || exit 1
+    # shellcheck disable=SC2016  # the shell that xargs starts expands it
     printf '%s\n' png*.c | grep -v test \
         | xargs -P "$(nproc)" -I{} sh -c 'gcc -O2 -DNDEBUG -fPIC -w -DPNG_INTEL_SSE_OPT=1 -I/usr/include/libpng16 -I. -c {} -o "objects/$(basename {} .c).o"' \
         && ar r objects/libpng16.a objects/*.o && mv objects/libpng16.a "$sysroot/static/"
