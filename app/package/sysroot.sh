@@ -144,12 +144,12 @@ build_re2() (
         | xargs -P "$(nproc)" -I{} sh -c 'g++ -std=c++17 -O2 -DNDEBUG -fPIC -w -pthread -I. -c {} -o "objects/$(basename {} .cc).o"' \
         && ar r objects/libre2.a objects/*.o && mv objects/libre2.a "$sysroot/static/"
 )
-# With the settings of Debian's, whose vector loops stay.
+# With the settings of Debian's, which has no vector loops.
 build_libpng1.6() (
     cd "$1" && mkdir -p objects && cp "/usr/lib/$multiarch/libpng16.a" objects/ || exit 1
     # shellcheck disable=SC2016  # the shell that xargs starts expands it
     printf '%s\n' png*.c | grep -v test \
-        | xargs -P "$(nproc)" -I{} sh -c 'gcc -O2 -DNDEBUG -fPIC -w -DPNG_INTEL_SSE_OPT=1 -I/usr/include/libpng16 -I. -c {} -o "objects/$(basename {} .c).o"' \
+        | xargs -P "$(nproc)" -I{} sh -c 'gcc -O2 -DNDEBUG -fPIC -w -DPNG_INTEL_SSE_OPT=0 -I/usr/include/libpng16 -I. -c {} -o "objects/$(basename {} .c).o"' \
         && ar r objects/libpng16.a objects/*.o && mv objects/libpng16.a "$sysroot/static/"
 )
 
