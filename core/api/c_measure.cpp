@@ -156,7 +156,7 @@ ht_kind ht_profile(const ht_model *model, const ht_conversion *conversion, const
             return give(found.report, json);
         }
         const Model &measured
-            = conversion != nullptr ? std::get_if<Quantization>(&conversion->made)->model : model->model;
+            = conversion != nullptr ? std::get<Quantization>(conversion->made).model : model->model;
         HALFTONE_TRY(const Profile found,
                      profile(measured, options, versus ? std::optional(model->model) : std::nullopt,
                              follower.progress()));

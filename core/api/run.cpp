@@ -11,11 +11,17 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 namespace halftone::api {
 
 struct Prepared::Content
 {
+    explicit Content(Model prepared)
+        : model(std::move(prepared))
+    {
+    }
+
     Model model;
     PreparedSettings settings;
     std::mutex mutex;

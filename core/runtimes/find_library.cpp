@@ -141,7 +141,7 @@ std::string versionOf(const std::string &file, const RuntimeKind &kind)
     const std::string name = (none ? fs::path(file) : target).filename().string();
     if (!name.starts_with(kind.library) || name.size() <= kind.library.size() + 1)
         return {};
-    const std::string suffix = name.substr(kind.library.size() + 1);
+    std::string suffix = name.substr(kind.library.size() + 1);
     if (suffix.size() == 4 && parseInteger(suffix))
         return "20" + suffix.substr(0, 2) + '.' + suffix[2] + '.' + suffix[3];
     return suffix;

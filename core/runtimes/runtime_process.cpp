@@ -56,7 +56,7 @@ std::string runtimeProgram()
     const auto above = folder.parent_path();
     for (const std::filesystem::path &place :
          {folder, above / "bin", above, above.parent_path() / "halftone/bin"})
-        if (const std::string program = (place / kProgram).string(); ::access(program.c_str(), X_OK) == 0)
+        if (std::string program = (place / kProgram).string(); ::access(program.c_str(), X_OK) == 0)
             return program;
     return kProgram;
 }
