@@ -105,7 +105,7 @@ Result<void> McpServer::handle(const std::string &line)
         return sendError(isId(id) ? id : Json(), kInvalidRequest,
                          "the message is not a request of JSON-RPC 2.0");
     const Json &params = memberOf(message, "params");
-    if (!id.ikNull())
+    if (!id.is_null())
         return answer(id, method, params);
     if (method == "notifications/cancelled")
         cancel(memberOf(params, "requestId"));
@@ -131,11 +131,11 @@ Result<void> McpServer::callTool(const Json &id, const Json &params)
     const Json &given = memberOf(params, "arguments");
     if (!m_tools.has(name))
         return sendError(id, kInvalidParams, "unknown tool");
-    if (!given.ikNull() && !given.is_object())
+    if (!given.is_null() && !given.is_object())
         return sendError(id, kInvalidParams, "arguments: expected an object");
     if (m_waiting.size() >= kMostWaiting)
         return sendError(id, kServerBusy, "too many calls are waiting");
-    const auto line = m_tools.commandLine(name, given.ikNull() ? Json::object() : given);
+    const auto line = m_tools.commandLine(name, given.is_null() ? Json::object() : given);
     if (!line.ok())
         return sendResult(id, toolResult({"error: " + line.error().message(optionOf)}, true));
     const Json &token = memberOf(memberOf(params, "_meta"), "progressToken");
@@ -177,7 +177,7 @@ Result<void> McpServer::readErrors()
 {
     const auto report = m_running->command.readErrors();
     if (report && report->share > m_running->told && !m_running->isCancelled
-        && !m_running->call.progressToken.ikNull()) {
+        && !m_running->call.progressToken.is_null()) {
         m_running->told = report->share; // progress must increase
         HALFTONE_CHECK(send({{"method", "notifications/progress"},
                              {"params",

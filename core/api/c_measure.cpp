@@ -155,11 +155,12 @@ ht_kind ht_profile(const ht_model *model, const ht_conversion *conversion, const
             HALFTONE_TRY(const Profile found, profile(*converted, options, versus, follower.progress()));
             return give(found.report, json);
         }
-        const Model &measured
-            = conversion != nullptr ? std::get<Quantization>(conversion->made).model : model->model;
-        HALFTONE_TRY(const Profile found,
-                     profile(measured, options, versus ? std::optional(model->model) : std::nullopt,
-                             follower.progress()));
+        const Model source = model->model;
+        const Model measured
+            = conversion != nullptr ? std::get<Quantization>(conversion->made).model : source;
+        HALFTONE_TRY(
+            const Profile found,
+            profile(measured, options, versus ? std::optional(source) : std::nullopt, follower.progress()));
         return give(found.report, json);
     });
 }
