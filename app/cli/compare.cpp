@@ -370,7 +370,7 @@ void addCompare(Parser &app, Action &chosen)
     options->model.addTo(command);
     options->policy.addTo(command);
     options->ranges.addTo(command);
-    options->weights.addTo(command, false);
+    options->weights.addTo(command, {});
     command.remove("--inputs"); // here it is the data to compare on
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command

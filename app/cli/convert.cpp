@@ -307,7 +307,7 @@ void addConvert(Parser &app, Action &chosen)
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);
-    options->weights.addTo(command, true);
+    options->weights.addTo(command, {true, false});
     command.get("--inputs")
         .describe("Arrays that set the types and shapes of the inputs and the ranges of int8 operators; a "
                   "folder of "

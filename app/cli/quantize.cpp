@@ -13,6 +13,7 @@
 #include "core/policy/weight_choice.h"
 #include "core/quantize/pairs.h"
 #include "core/report/json_values.h"
+#include "core/walks/gptq_weights.h"
 
 #include <algorithm>
 #include <array>
@@ -239,12 +240,32 @@ Json weightsReport(const weights::LoweredModel &lowered, const std::vector<std::
     return json;
 }
 
-Result<void> quantizeWeights(const QuantizeOptions &options)
+/// By the data, where there are some.
+Result<weights::LoweredModel> lowered(const session::Session &session, const policy::Policy &policy,
+                                      const walks::CalibrateOptions &data, const std::stop_token &stop)
+{
+    const io::LoadedModel &source = session.source();
+    const bool hasData = !data.examples.inputs.empty();
+    const auto method = policy.weightMethod.value_or(hasData ? policy::WeightMethod::Gptq
+                                                             : policy::WeightMethod::LeastSquares);
+    if (method != policy::WeightMethod::Gptq)
+        return weights::lowerWeights(source.model, weightsOf(policy));
+    if (!hasData)
+        return badCall("--method", "gptq needs data", "; pass --inputs F.npz|DIR, or choose mse");
+    return walks::lowerByGptq(source.model, source.modelPath, weightsOf(policy), data, progress(stop));
+}
+
+Result<void> quantizeWeights(QuantizeOptions options, const std::stop_token &stop)
 {
     const auto start = std::chrono::steady_clock::now();
     HALFTONE_CHECK(checkWeightsAlone(options));
+    HALFTONE_CHECK(options.calibration.take());
+    const walks::CalibrateOptions &data = options.calibration.settings;
     HALFTONE_TRY(const io::ModelOutput output,
-                 CommandFiles().reads(options.model).claim(options.out, options.model.model));
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads(data.examples, options.model)
+                     .claim(options.out, options.model.model));
     HALFTONE_TRY(const session::Session opened, options.model.open());
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     policy::Policy policy;
@@ -252,18 +273,18 @@ Result<void> quantizeWeights(const QuantizeOptions &options)
     const policy::Policy excluded = weightsPolicy(options);
     policy.weights.insert(policy.weights.end(), excluded.weights.begin(), excluded.weights.end());
     policy.weightForm = policy::weightFormNamed(options.form);
-    auto lowered = weights::lowerWeights(session.source().model, weightsOf(policy));
-    if (!lowered.ok())
-        return aboutModel(std::move(lowered).error(), session);
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(lowered.value().model, output));
+    auto made = lowered(session, policy, data, stop);
+    if (!made.ok())
+        return aboutModel(std::move(made).error(), session);
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(made.value().model, output));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (options.json) {
-        printJson(weightsReport(lowered.value(), written, seconds.count()));
+        printJson(weightsReport(made.value(), written, seconds.count()));
         return {};
     }
-    tellNotes(session.source().modelPath, lowered.value().notes);
-    print(weightsText(lowered.value()) + '\n');
-    printSkipped(lowered.value().skipped, "stays as it is");
+    tellNotes(session.source().modelPath, made.value().notes);
+    print(weightsText(made.value()) + '\n');
+    printSkipped(made.value().skipped, "stays as it is");
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
     return {};
@@ -272,7 +293,7 @@ Result<void> quantizeWeights(const QuantizeOptions &options)
 Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
 {
     if (options.weights.isGiven())
-        return quantizeWeights(options);
+        return quantizeWeights(std::move(options), stop);
     if (!options.weights.method.empty())
         return badCall(Field::WeightMethod, "chooses codes of weights", "; pass --weights too");
     HALFTONE_CHECK(takeOptions(options));
@@ -352,7 +373,7 @@ void addQuantize(Parser &app, Action &chosen)
                + ". With --weights: nbits (MatMulNBits) or qdq (DequantizeLinear) (default: nbits where "
                  "there is "
                  "one)");
-    options->weights.addTo(command, false);
+    options->weights.addTo(command, {false, true});
     choice("--mode", options->mode, {"full", "smart"},
            "Operators to quantize: smart (convolutions, fully connected layers and operators between two of "
            "these) or full (every supported operator) (default: smart)");

@@ -8,8 +8,11 @@
 
 namespace halftone::cli {
 
-void WeightOptions::addTo(Command &command, bool takesForm)
+void WeightOptions::addTo(Command &command, Extras extras)
 {
+    std::vector<std::string> methods{"rtn", "mse"};
+    if (extras.takesData)
+        methods.emplace_back("gptq");
     command
         .option(
             "--weights", &weights,
@@ -19,12 +22,18 @@ void WeightOptions::addTo(Command &command, bool takesForm)
                   "and Gemm with constant weights). Repeatable, the last that matches wins")
         .type("[TARGET=]FORMAT");
     command
-        .option("--method", &method,
-                "How codes of weights are chosen: rtn (nearest) or mse (of 26 ranges of a block the one with "
-                "the least squared error) (default: mse)")
-        .oneOf({"rtn", "mse"})
+        .option(
+            "--method", &method,
+            "How codes of weights are chosen: rtn (nearest) or mse (of 26 ranges of a block the one with "
+            "the least squared error)"
+                + std::string(extras.takesData
+                                  ? ", or gptq: one after the other, each making good the errors of those "
+                                    "before it by what --inputs make products read (default: gptq with "
+                                    "--inputs, else mse)"
+                                  : " (default: mse)"))
+        .oneOf(std::move(methods))
         .type("NAME");
-    if (takesForm)
+    if (extras.takesForm)
         command
             .option("--form", &form,
                     "Form of weights in blocks: nbits (MatMulNBits, for MatMul) or qdq (DequantizeLinear) "

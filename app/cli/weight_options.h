@@ -19,8 +19,13 @@ struct WeightOptions
     std::string method;
     std::string form;
 
-    /// `takesForm`: the command writes, and has no other use for --form.
-    void addTo(Command &command, bool takesForm);
+    /// What the command has for weights beside rules.
+    struct Extras
+    {
+        bool takesForm = false; ///< it writes, and has no other use for --form
+        bool takesData = false; ///< methods that need data
+    };
+    void addTo(Command &command, Extras extras);
     bool isGiven() const { return !weights.empty(); }
     /// Adds the rules to those of the policy's file. fails: BadCall for a format that is none, and for a method or form without weights
     Result<void> apply(policy::Policy &policy) const;

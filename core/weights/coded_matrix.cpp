@@ -66,14 +66,25 @@ CodedMatrix::CodedMatrix(WeightMatrix matrix, EncodeSettings settings, std::shar
 {
 }
 
+CodedMatrix::CodedMatrix(WeightMatrix matrix, EncodeSettings settings)
+    : m_matrix(std::move(matrix))
+    , m_settings(std::move(settings))
+    , m_kept(std::make_shared<const WeightCodes>(encoded()))
+{
+    m_settings.encode = {};
+}
+
+WeightCodes CodedMatrix::encoded() const
+{
+    WeightCodes made = encodeMatrix(m_matrix, m_settings);
+    if (!m_matrix.values.isDeferred())
+        MappedFile::release(m_matrix.values.bytes());
+    return made;
+}
+
 std::shared_ptr<const WeightCodes> CodedMatrix::codes() const
 {
-    auto codes = m_last->of(this, [this] {
-        WeightCodes made = encodeMatrix(m_matrix, m_settings);
-        if (!m_matrix.values.isDeferred())
-            MappedFile::release(m_matrix.values.bytes());
-        return made;
-    });
+    auto codes = m_kept ? m_kept : m_last->of(this, [this] { return encoded(); });
     const std::scoped_lock lock(m_mutex);
     m_sqnrDb = codes->noise > 0 ? 10 * std::log10(codes->signal / codes->noise)
                                 : std::numeric_limits<double>::infinity();

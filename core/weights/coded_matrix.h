@@ -26,6 +26,8 @@ class CodedMatrix : public std::enable_shared_from_this<CodedMatrix>
 {
 public:
     CodedMatrix(WeightMatrix matrix, EncodeSettings settings, std::shared_ptr<LastCodes> last);
+    /// Encodes now, by settings.encode, which is not needed any more then.
+    CodedMatrix(WeightMatrix matrix, EncodeSettings settings);
 
     const WeightMatrix &matrix() const { return m_matrix; }
     const EncodeSettings &settings() const { return m_settings; }
@@ -40,15 +42,18 @@ public:
     float matrixScale() const;
     std::size_t storedBytes() const; ///< of all parts
     double sqnrDb() const; ///< infinite without errors; encodes unless that was done
+    /// Needs: encoded by reading
     tensor::Tensor rounded() const { return roundedMatrix(m_matrix, m_settings); }
 
 private:
     friend class CodedPart;
     std::shared_ptr<const WeightCodes> codes() const;
+    WeightCodes encoded() const;
 
     WeightMatrix m_matrix;
     EncodeSettings m_settings;
-    std::shared_ptr<LastCodes> m_last;
+    std::shared_ptr<LastCodes> m_last; ///< null: m_kept
+    std::shared_ptr<const WeightCodes> m_kept;
     mutable std::mutex m_mutex;
     mutable std::optional<double> m_sqnrDb;
 };

@@ -54,12 +54,14 @@ std::vector<tensor::Array> keptParameters(const graph::Model &source, const Grap
 class Lowering
 {
 public:
-    Lowering(const graph::Model &model, const WeightsPlan &plan, WeightMethod method, bool rounds)
+    Lowering(const graph::Model &model, const WeightsPlan &plan, WeightMethod method,
+             const ChosenCodes &chosen, bool rounds)
         : m_model(model)
         , m_graph(model.graph)
         , m_dialect(dialect::of(model.graph))
         , m_plan(plan)
         , m_method(method)
+        , m_chosen(chosen)
         , m_rounds(rounds)
         , m_planned(model.graph.nodeCount())
         , m_copies(model.graph.nodeCount(), kNoNode)
@@ -158,8 +160,9 @@ private:
         if (isNew)
             place->second.coded = codedMatrix(planned);
         Stored &stored = place->second;
-        m_result.weights.push_back(
-            {node.name, node.op, planned.format, planned.form, m_method, stored.coded});
+        m_result.weights.push_back({node.name, node.op, planned.format, planned.form,
+                                    m_chosen.contains(planned.node) ? WeightMethod::Gptq : m_method,
+                                    stored.coded});
         if (planned.form == WeightForm::Operators && !m_rounds) {
             const std::vector<Entry> codes = codeEntries(planned, stored);
             std::vector<Entry> read{inputs[planned.reader.other]};
@@ -177,13 +180,10 @@ private:
 
     std::shared_ptr<const CodedMatrix> codedMatrix(const PlannedMatrix &planned) const
     {
-        EncodeSettings settings;
-        settings.format = planned.format;
-        settings.layout = layoutOf(planned);
-        settings.scaleType
-            = planned.format.kind == tensor::WeightFormat::Kind::NvFp4 ? DType::F32 : planned.type;
-        settings.searches = m_method != WeightMethod::Nearest;
-        return std::make_shared<const CodedMatrix>(planned.matrix, std::move(settings), m_last);
+        const auto chosen = m_chosen.find(planned.node);
+        return chosen != m_chosen.end()
+            ? chosen->second
+            : std::make_shared<const CodedMatrix>(planned.matrix, encodeSettings(planned, m_method), m_last);
     }
 
     struct Stored
@@ -261,6 +261,7 @@ private:
     const dialect::Dialect &m_dialect;
     const WeightsPlan &m_plan;
     WeightMethod m_method;
+    const ChosenCodes &m_chosen;
     bool m_rounds;
     std::vector<const PlannedMatrix *> m_planned; ///< by NodeId
     std::vector<NodeId> m_copies; ///< likewise
@@ -278,10 +279,19 @@ WeightMethod methodOf(const WeightsRequest &request)
 
 } // namespace
 
-Result<LoweredModel> lowerWeights(const graph::Model &model, const WeightsRequest &request,
-                                  const graph::Model *originals)
+EncodeSettings encodeSettings(const PlannedMatrix &planned, WeightMethod method)
 {
-    HALFTONE_TRY(const WeightsPlan plan, planWeights(model, request, originals));
+    EncodeSettings settings;
+    settings.format = planned.format;
+    settings.layout = layoutOf(planned);
+    settings.scaleType = planned.format.kind == tensor::WeightFormat::Kind::NvFp4 ? DType::F32 : planned.type;
+    settings.searches = method != WeightMethod::Nearest;
+    return settings;
+}
+
+Result<LoweredModel> lowerPlanned(const graph::Model &model, const WeightsPlan &plan, WeightMethod method,
+                                  const ChosenCodes &chosen)
+{
     const dialect::Dialect &own = dialect::of(model.graph);
     graph::Model source = model;
     if (plan.version > own.versionNumber()) {
@@ -289,7 +299,7 @@ Result<LoweredModel> lowerWeights(const graph::Model &model, const WeightsReques
         if (raised)
             source.graph = raised->graph;
     }
-    LoweredModel result = Lowering(source, plan, methodOf(request), false).run();
+    LoweredModel result = Lowering(source, plan, method, chosen, false).run();
     if (source.graph.dialect() != &own)
         result.notes.push_back(std::string(own.version()) + " raised to "
                                + std::string(dialect::of(source.graph).version()) + ": " + plan.why
@@ -297,12 +307,19 @@ Result<LoweredModel> lowerWeights(const graph::Model &model, const WeightsReques
     return result;
 }
 
+Result<LoweredModel> lowerWeights(const graph::Model &model, const WeightsRequest &request,
+                                  const graph::Model *originals)
+{
+    HALFTONE_TRY(const WeightsPlan plan, planWeights(model, request, originals));
+    return lowerPlanned(model, plan, methodOf(request));
+}
+
 Result<LoweredModel> roundWeights(const graph::Model &model, const WeightsRequest &request)
 {
     WeightsRequest rounding = request;
     rounding.isForAnalysis = true;
     HALFTONE_TRY(const WeightsPlan plan, planWeights(model, rounding));
-    return Lowering(model, plan, methodOf(request), true).run();
+    return Lowering(model, plan, methodOf(request), {}, true).run();
 }
 
 double bitsPerWeight(const std::vector<LoweredWeights> &weights)

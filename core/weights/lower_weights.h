@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::weights {
@@ -35,6 +36,16 @@ struct LoweredModel
 /// fails      as planWeights(); Unsupported for a node that a version of the format with such codes cannot say
 Result<LoweredModel> lowerWeights(const graph::Model &model, const WeightsRequest &request,
                                   const graph::Model *originals = nullptr);
+
+/// Codes that were chosen before, by the node that reads them.
+using ChosenCodes = std::unordered_map<graph::NodeId, std::shared_ptr<const CodedMatrix>>;
+
+/// How lowerWeights() encodes a matrix. method  of those that need no data
+EncodeSettings encodeSettings(const PlannedMatrix &planned, policy::WeightMethod method);
+
+/// The model of a plan. method  of what is not among `chosen`, whose own is Gptq. fails: Unsupported as lowerWeights()
+Result<LoweredModel> lowerPlanned(const graph::Model &model, const WeightsPlan &plan,
+                                  policy::WeightMethod method, const ChosenCodes &chosen = {});
 
 /// The same graph with what the codes stand for in place of the weights, for comparisons. A matrix that others read too is doubled.
 Result<LoweredModel> roundWeights(const graph::Model &model, const WeightsRequest &request);
