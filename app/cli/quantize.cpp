@@ -241,7 +241,7 @@ Json weightsReport(const weights::LoweredModel &lowered, const std::vector<std::
 }
 
 /// By the data, where there are some.
-Result<weights::LoweredModel> lowered(const session::Session &session, const policy::Policy &policy,
+Result<weights::LoweredModel> loweredWeights(const session::Session &session, const policy::Policy &policy,
                                       const walks::CalibrateOptions &data, const std::stop_token &stop)
 {
     const io::LoadedModel &source = session.source();
@@ -273,7 +273,7 @@ Result<void> quantizeWeights(QuantizeOptions options, const std::stop_token &sto
     const policy::Policy excluded = weightsPolicy(options);
     policy.weights.insert(policy.weights.end(), excluded.weights.begin(), excluded.weights.end());
     policy.weightForm = policy::weightFormNamed(options.form);
-    auto made = lowered(session, policy, data, stop);
+    auto made = loweredWeights(session, policy, data, stop);
     if (!made.ok())
         return aboutModel(std::move(made).error(), session);
     HALFTONE_TRY(const std::vector<std::string> written, session.write(made.value().model, output));

@@ -15,9 +15,9 @@ using weights::CodedMatrix;
 using weights::EncodeSettings;
 using weights::Gptq;
 using weights::PlannedMatrix;
-using Kind = dialect::WeightReader::Kind;
+using ReaderKind = dialect::WeightReader::Kind;
 
-constexpr std::size_t kMostBytes = std::size_t{512} << 20; ///< of products at a time
+constexpr std::size_t kMostProductBytes = std::size_t{512} << 20; ///< of products at a time
 
 /// Matrices that read the same value.
 struct Group
@@ -31,7 +31,7 @@ struct Group
 bool isTaken(const PlannedMatrix &planned)
 {
     return planned.format.isInteger()
-        && (planned.reader.kind == Kind::Product || planned.reader.kind == Kind::Layer);
+        && (planned.reader.kind == ReaderKind::Product || planned.reader.kind == ReaderKind::Layer);
 }
 
 Result<std::vector<Group>> groupsOf(const graph::Graph &graph, const weights::WeightsPlan &plan)
@@ -60,12 +60,12 @@ std::size_t endOfPass(const std::vector<Group> &groups, std::size_t first)
 {
     std::size_t bytes = groups[first].bytes();
     std::size_t end = first + 1;
-    while (end < groups.size() && bytes + groups[end].bytes() <= kMostBytes)
+    while (end < groups.size() && bytes + groups[end].bytes() <= kMostProductBytes)
         bytes += groups[end++].bytes();
     return end;
 }
 
-Result<void> choose(const Group &group, std::vector<double> products, unsigned threads, ChosenCodes &chosen)
+Result<void> chooseCodes(const Group &group, std::vector<double> products, unsigned threads, ChosenCodes &chosen)
 {
     HALFTONE_TRY(const Gptq gptq, Gptq::create(std::move(products), group.input.features, threads));
     for (const PlannedMatrix *const planned : group.matrices) {
@@ -97,7 +97,7 @@ Result<weights::LoweredModel> lowerByGptq(const graph::Model &model, const std::
         HALFTONE_TRY(auto products, inputProducts(model, modelPath, wanted, options, progress));
         for (std::size_t k = first; k < end; ++k) {
             HALFTONE_CHECK(progress.checkStop());
-            HALFTONE_CHECK(choose(groups[k], std::move(products[k - first]), options.threads, chosen));
+            HALFTONE_CHECK(chooseCodes(groups[k], std::move(products[k - first]), options.threads, chosen));
         }
         first = end;
     }

@@ -9,8 +9,8 @@
 namespace halftone::weights {
 namespace {
 
-constexpr std::size_t kPanel = 128; ///< inputs whose errors are fed forward together
-constexpr std::size_t kRows = 32; ///< of a square matrix that are worked on together
+constexpr std::size_t kFedForward = 128; ///< inputs whose errors are fed forward together
+constexpr std::size_t kRowsAtATime = 32; ///< of a square matrix that are worked on together
 constexpr double kDamp = 0.01; ///< of the mean of the diagonal
 
 /// A square matrix by rows.
@@ -40,8 +40,8 @@ void addScaled(double factor, const double *from, double *to, std::size_t count)
 bool factorize(const Square &matrix, unsigned threads)
 {
     const std::size_t size = matrix.size();
-    for (std::size_t first = 0; first < size; first += kRows) {
-        const std::size_t end = std::min(first + kRows, size);
+    for (std::size_t first = 0; first < size; first += kRowsAtATime) {
+        const std::size_t end = std::min(first + kRowsAtATime, size);
         for (std::size_t k = first; k < end; ++k) {
             double *const pivot = matrix.row(k);
             if (!(pivot[k] > 0) || !std::isfinite(pivot[k]))
@@ -143,7 +143,7 @@ void Gptq::encodePanel(const BlockCoder &coder, const OutputPanel &panel, std::s
             float value = 0;
             coder.decode(std::span(&code, 1), scale, &value);
             const float error = (weights[i] - value) / row(i)[i];
-            errors[k * kPanel + i - first] = error;
+            errors[k * kFedForward + i - first] = error;
             for (std::size_t j = i + 1; j < end; ++j)
                 weights[j] -= error * row(i)[j];
         }
@@ -152,18 +152,18 @@ void Gptq::encodePanel(const BlockCoder &coder, const OutputPanel &panel, std::s
 
 void Gptq::encode(const BlockCoder &coder, const OutputPanel &panel) const
 {
-    std::vector<float> errors(panel.outputs * kPanel);
+    std::vector<float> errors(panel.outputs * kFedForward);
     for (std::size_t k = 0; k < panel.outputs; ++k)
         for (std::size_t i = 0; i < m_inputs; ++i)
             if (m_isDead[i])
                 panel.weights[k * panel.inputs + i] = 0;
-    for (std::size_t first = 0; first < m_inputs; first += kPanel) {
-        const std::size_t end = std::min(first + kPanel, m_inputs);
+    for (std::size_t first = 0; first < m_inputs; first += kFedForward) {
+        const std::size_t end = std::min(first + kFedForward, m_inputs);
         encodePanel(coder, panel, first, end, errors);
         for (std::size_t i = first; i < end; ++i)
             for (std::size_t k = 0; k < panel.outputs; ++k) {
                 float *const weights = panel.weights + k * panel.inputs;
-                const float error = errors[k * kPanel + i - first];
+                const float error = errors[k * kFedForward + i - first];
                 for (std::size_t j = end; j < m_inputs; ++j)
                     weights[j] -= error * row(i)[j];
             }

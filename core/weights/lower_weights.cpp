@@ -25,7 +25,6 @@ using rewrite::kNoNode;
 using tensor::DType;
 using tensor::Tensor;
 using Part = CodedMatrix::Part;
-using Kind = WeightReader::Kind;
 
 /// What decides a matrix's codes and how they lie.
 using CodesKey = std::tuple<NodeId, bool, std::string, CodeLayout, DType>;

@@ -24,7 +24,7 @@ using policy::WeightForm;
 using tensor::DType;
 using tensor::Tensor;
 using tensor::WeightFormat;
-using Kind = WeightReader::Kind;
+using ReaderKind = WeightReader::Kind;
 
 using Values = std::unordered_map<std::string_view, const Tensor *>;
 
@@ -81,7 +81,7 @@ private:
             return badCall(Field::Weights, name + " is not stored in " + std::string(m_dialect.title()),
                            "; compare measures it, and uint4/32 is stored");
         if (m_request.form == WeightForm::Operators
-            && !m_plan.forms->hasOperator(*rule.format, Kind::Product))
+            && !m_plan.forms->hasOperator(*rule.format, ReaderKind::Product))
             return badCall(Field::WeightForm, name + " has no operator on codes", "; qdq works");
         return {};
     }
@@ -118,7 +118,7 @@ private:
     {
         const NodeDef &node = m_graph.node(id);
         const auto reader = m_plan.forms->readerOf(node);
-        const bool isProduct = reader && (reader->kind == Kind::Product || reader->kind == Kind::Layer);
+        const bool isProduct = reader && (reader->kind == ReaderKind::Product || reader->kind == ReaderKind::Layer);
         const policy::WeightRule *const rule = matcher.ruleOf(node, isProduct);
         if (rule == nullptr || !rule->format)
             return;
@@ -201,7 +201,7 @@ private:
     std::string findExtents(PlannedMatrix &planned) const
     {
         const tensor::Shape &shape = planned.matrix.values.shape();
-        const bool isFilters = planned.reader.kind == Kind::Filters;
+        const bool isFilters = planned.reader.kind == ReaderKind::Filters;
         if (isFilters ? shape.rank() < 2 || planned.isTransposed : shape.rank() != 2)
             return "its weights have the shape " + shape.toString() + ", not that of a matrix";
         if (shape.elementCount().value_or(0) == 0)
@@ -219,7 +219,7 @@ private:
         const WeightFormat &format = planned.format;
         if (!isStoredReal(matrix.values.dtype()) || !isStoredReal(planned.type))
             return "its weights are of type " + std::string(tensor::nameOf(matrix.values.dtype()));
-        if (planned.reader.kind == Kind::Filters && !format.isPerChannel())
+        if (planned.reader.kind == ReaderKind::Filters && !format.isPerChannel())
             return "the filters of a convolution have no blocks; int8/channel works";
         if (!format.isPerChannel() && matrix.inputs < format.block)
             return "K is " + std::to_string(matrix.inputs) + ", less than the block of "

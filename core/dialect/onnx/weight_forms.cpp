@@ -12,24 +12,24 @@ namespace {
 using graph::NodeDef;
 using graph::NodeDefPtr;
 using tensor::WeightFormat;
-using Kind = WeightReader::Kind;
+using ReaderKind = WeightReader::Kind;
 
 /// Opsets of DequantizeLinear: with an axis, with codes of float8, in blocks and of 4 bits, of float4, with scales of powers of two, of
 /// 2 bits.
-constexpr int kOpsetOfAxes = 13;
+constexpr int kOpsetOfChannels = 13;
 constexpr int kOpsetOfFloat8 = 19;
 constexpr int kOpsetOfBlocks = 21;
 constexpr int kOpsetOfFloat4 = 23;
 constexpr int kOpsetOfPowers = 24;
 constexpr int kOpsetOfTwoBits = 25;
 
-bool isSet(const NodeDef &node, std::string_view key)
+bool isTrue(const NodeDef &node, std::string_view key)
 {
     const std::string *const text = node.attributes.find(key);
     return text != nullptr && parseInteger(*text).value_or(0) != 0;
 }
 
-std::shared_ptr<NodeDef> decode(std::string name, std::uint32_t inputs)
+std::shared_ptr<NodeDef> decodeNode(std::string name, std::uint32_t inputs)
 {
     auto def = std::make_shared<NodeDef>(NodeDef{"DequantizeLinear", std::move(name), {}, {}});
     for (std::uint32_t slot = 0; slot < inputs; ++slot)
@@ -44,14 +44,14 @@ public:
     std::optional<WeightReader> readerOf(const NodeDef &node) const override
     {
         if (node.op == "MatMul")
-            return WeightReader{Kind::Product, 1, 0, false};
-        if (node.op == "Gemm" && !isSet(node, "transA"))
-            return WeightReader{Kind::Layer, 1, 0, isSet(node, "transB")};
+            return WeightReader{ReaderKind::Product, 1, 0, false};
+        if (node.op == "Gemm" && !isTrue(node, "transA"))
+            return WeightReader{ReaderKind::Layer, 1, 0, isTrue(node, "transB")};
         if (node.op == "Conv")
-            return WeightReader{Kind::Filters, 1, 0, true};
+            return WeightReader{ReaderKind::Filters, 1, 0, true};
         const std::string *const axis = node.attributes.find("axis");
         if (node.op == "Gather" && (axis == nullptr || *axis == "0"))
-            return WeightReader{Kind::Rows, 0, 1, true};
+            return WeightReader{ReaderKind::Rows, 0, 1, true};
         return std::nullopt;
     }
 
@@ -77,21 +77,21 @@ public:
             return 0;
         default:
             return format.bits == 2                         ? kOpsetOfTwoBits
-                : format.bits == 8 && format.isPerChannel() ? kOpsetOfAxes
+                : format.bits == 8 && format.isPerChannel() ? kOpsetOfChannels
                                                             : kOpsetOfBlocks;
         }
     }
 
-    bool hasOperator(const WeightFormat &format, Kind kind) const override
+    bool hasOperator(const WeightFormat &format, ReaderKind kind) const override
     {
-        return kind == Kind::Product && format.isInteger() && !format.isPerChannel();
+        return kind == ReaderKind::Product && format.isInteger() && !format.isPerChannel();
     }
 
     NodeDefPtr makeDecode(std::string_view weights, std::size_t axis, const WeightFormat &format,
                           tensor::DType result) const override
     {
         using Codes = WeightFormat::Kind;
-        const auto def = decode(std::string(weights) + "_DequantizeLinear", format.hasZeroPoints() ? 3 : 2);
+        const auto def = decodeNode(std::string(weights) + "_DequantizeLinear", format.hasZeroPoints() ? 3 : 2);
         def->attributes.set("axis", std::to_string(axis));
         if (!format.isPerChannel())
             def->attributes.set("block_size", std::to_string(format.block));
@@ -102,7 +102,7 @@ public:
 
     NodeDefPtr makeScaleDecode(std::string_view weights) const override
     {
-        return decode(std::string(weights) + "_scale_DequantizeLinear", 2);
+        return decodeNode(std::string(weights) + "_scale_DequantizeLinear", 2);
     }
 
     NodeDefPtr makeOperator(const NodeDef &node, const WeightFormat &format, std::int64_t inputs,
