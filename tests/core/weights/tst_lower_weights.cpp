@@ -35,14 +35,14 @@ WeightsRequest request(const std::vector<const char *> &rules, std::optional<Wei
 }
 
 /// x[n, 32] · w[32, 6], of which a Gemm with a transposed matrix and another product make more.
-graph::Model network(int opset)
+graph::Model network(int opset, const char *type = "float32")
 {
     OnnxBuilder builder(opset);
-    const auto x = builder.input("x", "float32", "[n,32]");
-    const auto w = builder.input("w", "float32", "[32,6]");
-    const auto t = builder.input("t", "float32", "[32,6]");
-    const auto b = builder.input("b", "float32", "[32]");
-    const auto v = builder.input("v", "float32", "[6,32]");
+    const auto x = builder.input("x", type, "[n,32]");
+    const auto w = builder.input("w", type, "[32,6]");
+    const auto t = builder.input("t", type, "[32,6]");
+    const auto b = builder.input("b", type, "[32]");
+    const auto v = builder.input("v", type, "[6,32]");
     const auto first = builder.op("MatMul", "first", {}, {x, w});
     const auto layer = builder.op("Gemm", "layer", {{"transB", "1"}}, {first, t, b});
     const auto turned = builder.op("Transpose", "turned", {{"perm", "[1,0]"}}, {v});
@@ -176,8 +176,8 @@ private Q_SLOTS:
     /// Codes are chosen by what the weights were before a conversion rounded them.
     void originalsDecide()
     {
-        graph::Model model = network(17);
-        const graph::Model originals = model;
+        const graph::Model originals = network(17);
+        graph::Model model = network(17, "float16");
         for (tensor::Array &array : model.parameters) {
             const std::vector<float> values = array.values.values<float>();
             std::vector<std::byte> halves(values.size() * 2);
