@@ -65,12 +65,6 @@ int WeightFormat::scaleBits() const
     return kind == Kind::MxFp8 || kind == Kind::MxFp4 || kind == Kind::NvFp4 ? 8 : kBitsOfReal;
 }
 
-double WeightFormat::bitsPerWeight(int scale, std::int64_t perChannel) const
-{
-    const auto sharers = static_cast<double>(isPerChannel() ? perChannel : block);
-    return bits + (scale + (hasZeroPoints() ? bits : 0)) / sharers;
-}
-
 std::string nameOf(const WeightFormat &format)
 {
     const Row &row = rowOf(format);

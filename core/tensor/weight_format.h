@@ -37,8 +37,6 @@ struct WeightFormat
     bool isPerChannel() const { return block == kChannel; }
     DType codeType() const; ///< of the codes as such; U4 for Nf4
     int scaleBits() const; ///< of a block's scale in a float32 model
-    /// Bits that a weight takes, with its share of scales and zero points, where blocks are full. `scale`: bits of a scale.
-    double bitsPerWeight(int scale, std::int64_t perChannel) const;
 };
 
 /// "uint4/32", "int8/channel", "mxfp4".

@@ -109,7 +109,7 @@ Tensor CodedMatrix::tensorOf(Part part) const
 
 float CodedMatrix::matrixScale() const
 {
-    return matrixScaleOf(m_settings.format, largestOf(m_matrix));
+    return scaleOf(m_matrix, m_settings.format);
 }
 
 std::size_t CodedMatrix::storedBytes() const

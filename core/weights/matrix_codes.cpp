@@ -298,9 +298,14 @@ DType scalesType(const WeightFormat &format, DType real)
                                                                    : real;
 }
 
+float scaleOf(const WeightMatrix &matrix, const WeightFormat &format)
+{
+    return format.kind == WeightFormat::Kind::NvFp4 ? matrixScaleOf(format, largestOf(matrix)) : 1;
+}
+
 WeightCodes encodeMatrix(const WeightMatrix &matrix, const EncodeSettings &settings)
 {
-    const float matrixScale = matrixScaleOf(settings.format, largestOf(matrix));
+    const float matrixScale = scaleOf(matrix, settings.format);
     const auto outputs = static_cast<std::size_t>(matrix.outputs);
     OutputErrors errors{std::vector<double>(outputs), std::vector<double>(outputs)};
     CodeWriter writer(matrix, settings);
@@ -325,7 +330,7 @@ Tensor roundedMatrix(const WeightMatrix &matrix, const EncodeSettings &settings)
         std::memcpy(bytes.data() + at * sizeof(float), values, count * sizeof(float));
     };
     forPanels(
-        matrix, settings, matrixScaleOf(settings.format, largestOf(matrix)),
+        matrix, settings, scaleOf(matrix, settings.format),
         [&](const BlockCoder &coder, const OutputPanel &panel, std::size_t first, std::vector<float> &) {
             for (std::size_t k = 0; k < panel.outputs * extents.blocks; ++k)
                 coder.decode(std::span(panel.codes + k * panel.block, panel.block), panel.scales[k],

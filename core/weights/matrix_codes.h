@@ -79,6 +79,9 @@ WeightCodes encodeMatrix(const WeightMatrix &matrix, const EncodeSettings &setti
 /// What the codes stand for, laid out as the matrix, in float32.
 tensor::Tensor roundedMatrix(const WeightMatrix &matrix, const EncodeSettings &settings);
 
+/// BlockCoder's matrixScale for the matrix.
+float scaleOf(const WeightMatrix &matrix, const tensor::WeightFormat &format);
+
 /// The largest magnitude; infinite where a weight is infinite or NaN.
 float largestOf(const WeightMatrix &matrix);
 
