@@ -242,7 +242,7 @@ Json weightsReport(const weights::LoweredModel &lowered, const std::vector<std::
 
 /// By the data, where there are some.
 Result<weights::LoweredModel> loweredWeights(const session::Session &session, const policy::Policy &policy,
-                                      const walks::CalibrateOptions &data, const std::stop_token &stop)
+                                             const walks::CalibrateOptions &data, const std::stop_token &stop)
 {
     const io::LoadedModel &source = session.source();
     const bool hasData = !data.examples.inputs.empty();

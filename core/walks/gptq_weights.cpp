@@ -65,7 +65,8 @@ std::size_t endOfPass(const std::vector<Group> &groups, std::size_t first)
     return end;
 }
 
-Result<void> chooseCodes(const Group &group, std::vector<double> products, unsigned threads, ChosenCodes &chosen)
+Result<void> chooseCodes(const Group &group, std::vector<double> products, unsigned threads,
+                         ChosenCodes &chosen)
 {
     HALFTONE_TRY(const Gptq gptq, Gptq::create(std::move(products), group.input.features, threads));
     for (const PlannedMatrix *const planned : group.matrices) {

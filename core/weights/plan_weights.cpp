@@ -118,7 +118,8 @@ private:
     {
         const NodeDef &node = m_graph.node(id);
         const auto reader = m_plan.forms->readerOf(node);
-        const bool isProduct = reader && (reader->kind == ReaderKind::Product || reader->kind == ReaderKind::Layer);
+        const bool isProduct
+            = reader && (reader->kind == ReaderKind::Product || reader->kind == ReaderKind::Layer);
         const policy::WeightRule *const rule = matcher.ruleOf(node, isProduct);
         if (rule == nullptr || !rule->format)
             return;

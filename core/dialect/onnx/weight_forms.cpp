@@ -91,7 +91,8 @@ public:
                           tensor::DType result) const override
     {
         using Codes = WeightFormat::Kind;
-        const auto def = decodeNode(std::string(weights) + "_DequantizeLinear", format.hasZeroPoints() ? 3 : 2);
+        const auto def
+            = decodeNode(std::string(weights) + "_DequantizeLinear", format.hasZeroPoints() ? 3 : 2);
         def->attributes.set("axis", std::to_string(axis));
         if (!format.isPerChannel())
             def->attributes.set("block_size", std::to_string(format.block));
