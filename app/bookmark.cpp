@@ -46,7 +46,7 @@ std::optional<Bookmark> bookmarkOf(const QJsonObject &object)
         = widgets::plain(object[u"name"].toString().toStdString()).left(Bookmark::kMostCharacters).trimmed();
     const auto camera = sensibleCamera(object[u"scale"].toDouble(-1), object[u"x"].toDouble(HUGE_VAL),
                                        object[u"y"].toDouble(HUGE_VAL));
-    const auto colourBy = choiceOf(object[u"colour_by"], widgets::ColourBy::Asked);
+    const auto colourBy = choiceOf(object[u"colour_by"], widgets::ColourBy::RanIn);
     const auto sides = choiceOf(object[u"sides"], widgets::Sides::Both);
     if (name.isEmpty() || !camera || !colourBy || !sides)
         return std::nullopt;

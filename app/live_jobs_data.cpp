@@ -3,6 +3,7 @@
 #include "core/session/result_basis.h"
 #include "core/session/saved_results.h"
 #include "core/tasks/task_count.h"
+#include "core/walks/runtime_model.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
 
@@ -205,7 +206,7 @@ walks::CompareOptions LiveJobs::compareOptions(const walks::ExampleOptions &exam
 {
     walks::CompareOptions options;
     options.examples = examples;
-    options.backend = m_settings.backend;
+    options.backend = walks::kernelBackendFor(m_settings.backend);
     options.threads = m_settings.threads;
     options.settings.memoryLimit = m_settings.memoryLimit;
     options.eachAlone = true;
@@ -227,7 +228,7 @@ walks::CalibrateOptions LiveJobs::calibrateOptions() const
 {
     walks::CalibrateOptions options;
     options.examples = *m_data;
-    options.backend = m_settings.backend;
+    options.backend = walks::kernelBackendFor(m_settings.backend);
     options.threads = m_settings.threads;
     options.memoryLimit = m_settings.memoryLimit;
     options.weighsOutputs = true;

@@ -14,6 +14,7 @@ namespace {
 // In characters: a window that has room to spare, and a panel that shows the names of most operators whole.
 constexpr int kRoomyWindow = 150;
 constexpr int kWidePanel = 44;
+constexpr int kFullPanel = 50;
 constexpr int kRowsShare = 30; ///< per cent of the height
 constexpr int kDrawingShare = 45;
 constexpr int kLowDrawingShare = 55; ///< of a window that is low
@@ -88,10 +89,16 @@ void PanelDocks::arrange()
     sizeDocks();
 }
 
+/// As wide as so many characters, as long as the graph keeps more than half.
+int PanelDocks::widthAtSide(int characters) const
+{
+    return std::min(characters * m_window->fontMetrics().averageCharWidth(),
+                    m_window->width() * kSideShare / 100);
+}
+
 void PanelDocks::sizeDocks()
 {
-    const int width
-        = std::min(50 * m_window->fontMetrics().averageCharWidth(), m_window->width() * kSideShare / 100);
+    const int width = widthAtSide(kFullPanel);
     m_window->resizeDocks({firstIn(Qt::LeftDockWidgetArea), firstIn(Qt::RightDockWidgetArea)}, {width, width},
                           Qt::Horizontal);
     m_window->resizeDocks({firstIn(Qt::BottomDockWidgetArea)}, {m_window->height() * kRowsShare / 100},
@@ -125,7 +132,7 @@ void PanelDocks::widen()
         QWidget *const panel = entry.dock->widget();
         if (entry.leastWidth == 0)
             continue;
-        panel->setMinimumWidth(kWidePanel * character);
+        panel->setMinimumWidth(std::max(entry.leastWidth, widthAtSide(kWidePanel)));
         QTimer::singleShot(kWideMs, panel,
                            [panel, least = entry.leastWidth] { panel->setMinimumWidth(least); });
     }

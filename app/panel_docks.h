@@ -56,6 +56,7 @@ private:
     };
 
     void arrange();
+    int widthAtSide(int characters) const;
     void sizeDocks();
     void raiseBottom(); ///< for a drawing that comes to the front, once
     void widen(); ///< the panels at the sides, which are shown with room to spare at first

@@ -70,7 +70,7 @@ ViewState viewStateOf(const ViewTexts &texts)
     ViewState state;
     state.liveErrors = switchAt(texts, kLiveErrors);
     state.liveLatency = switchAt(texts, kLiveLatency);
-    state.colourBy = choiceAt(texts, kColourBy, widgets::ColourBy::Asked);
+    state.colourBy = choiceAt(texts, kColourBy, widgets::ColourBy::RanIn);
     state.sides = choiceAt(texts, kSides, widgets::Sides::Both);
     state.detail = choiceAt(texts, kDetail, layout::Detail::Everything);
     state.camera = cameraOf(textAt(texts, kCamera));

@@ -15,6 +15,7 @@
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 #include "widgets/oplists/policy_commands.h"
+#include "widgets/tables/layers_table.h"
 
 #include <QActionGroup>
 #include <QMenuBar>
@@ -154,13 +155,18 @@ void MainWindow::buildViewMenu()
     QAction *const everything = menu->addAction(tr("Show &All Nodes"));
     everything->setCheckable(true);
     m_documentActions.push_back(everything);
-    everything->setToolTip(tr("Show constants, and pairs of quantization on edges, as nodes"));
+    everything->setToolTip(tr("Show constants, and pairs of quantization on edges, as nodes; list constants "
+                              "among layers and operators"));
     connect(everything, &QAction::triggered, m_graph, [this](bool wants) {
         m_graph->setDetail(wants ? layout::Detail::Everything : layout::Detail::Computed);
     });
-    connect(m_graph, &widgets::GraphView::detailChanged, everything, [everything](layout::Detail detail) {
-        everything->setChecked(detail == layout::Detail::Everything);
-    });
+    connect(m_graph, &widgets::GraphView::detailChanged, everything,
+            [this, everything](layout::Detail detail) {
+                const bool isAll = detail == layout::Detail::Everything;
+                everything->setChecked(isAll);
+                m_docks->panel<widgets::LayersTable>()->setConstantsShown(isAll);
+                m_lists->setConstantsShown(isAll);
+            });
     buildGraphMenus(menu);
     menu->addSeparator();
     m_docks->addActions(menu);
@@ -204,7 +210,8 @@ void MainWindow::buildGraphMenus(QMenu *menu)
                           {tr("&Error"), ColourBy::Error},
                           {tr("&Latency"), ColourBy::Latency},
                           {tr("&Overflow Risk"), ColourBy::Overflow},
-                          {tr("&Requested"), ColourBy::Asked}},
+                          {tr("&Requested"), ColourBy::Asked},
+                          {tr("R&an In"), ColourBy::RanIn}},
                          m_graph->colourBy(), [this](ColourBy by) { m_graph->setColourBy(by); });
     QActionGroup *const sides
         = addChoices<Sides>(menu, tr("&Graphs"),

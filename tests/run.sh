@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test: bash tests/run.sh [--quick]
-# --quick leaves out what needs the network: MXNet and ONNX Runtime from PyPI (interop). ctest's summary is the last line.
+# --quick leaves out what needs the network: MXNet, ONNX Runtime, OpenVINO and pytest from PyPI (interop, python). ctest's summary is the
+# last line.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,9 +15,9 @@ case ${1:-} in
     *) fail "unknown option $1, expected --quick or nothing" ;;
 esac
 
-# prepare_peer NAME TITLE REQUIREMENTS: another program, for tests/interop, in the folder NAME of the build.
+# prepare_peer NAME TITLE REQUIREMENTS: another program, for tests/interop or tests/python, in the folder NAME of the build.
 prepare_peer() {
-    local venv=build/$1 wanted=tests/interop/$3
+    local venv=build/$1 wanted=tests/$3
     cmp -s "$wanted" "$venv/requirements.txt" && return 0
     echo "Installing $2 from PyPI into $venv …"
     rm -rf "$venv"
@@ -27,8 +28,9 @@ prepare_peer() {
 
 # Takes its time over the network, so that it goes on beside the build.
 prepare_peers() {
-    prepare_peer mxnet MXNet requirements.txt
-    prepare_peer onnxruntime "ONNX Runtime" requirements_onnx.txt
+    prepare_peer mxnet MXNet interop/requirements.txt
+    prepare_peer onnxruntime "ONNX Runtime and OpenVINO" interop/requirements_onnx.txt
+    prepare_peer pytest pytest python/requirements.txt
 }
 
 check_style() {
@@ -53,7 +55,7 @@ fi
 configure dev "${fast_build[@]}"
 run_quietly build/logs/build-dev.log cmake --build build/dev
 if [[ -n $peers ]]; then
-    stage "MXNet and ONNX Runtime from PyPI"
+    stage "MXNet, ONNX Runtime, OpenVINO and pytest from PyPI"
     wait "$peers"
     trap - EXIT
 fi

@@ -3,6 +3,8 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "core/api/halftone/version.h"
+#include "core/base/text.h"
+#include "core/results/machine_json.h"
 
 #include <memory>
 
@@ -11,22 +13,20 @@ namespace {
 
 using backends::BackendInfo;
 
+/// "1.22.0, PATH; providers: A, B", below the table: the columns are for what all backends have.
+void printRuntime(const BackendInfo &info)
+{
+    std::string variants;
+    for (const std::string &variant : results::variantsOf(info))
+        variants += (variants.empty() ? "; --backend " : ", ") + info.name + ':' + variant;
+    print('\n' + info.name + ": " + printable(info.version + ", " + info.file + variants) + '\n');
+}
+
 Result<void> listBackends(bool asJson)
 {
     const std::vector<BackendInfo> all = backends::allBackends();
     if (asJson) {
-        Json backends = Json::array();
-        for (const BackendInfo &info : all) {
-            Json dtypes = Json::object();
-            for (const auto &[type, support] : info.dtypes)
-                dtypes[std::string(tensor::nameOf(type))] = kernels::nameOf(support);
-            backends.push_back({{"name", info.name},
-                                {"available", info.available},
-                                {"device", info.device},
-                                {"dtypes", std::move(dtypes)},
-                                {"why", info.why}});
-        }
-        printJson({{"version", HALFTONE_VERSION}, {"backends", std::move(backends)}});
+        printJson(results::backendsJson(HALFTONE_VERSION));
         return {};
     }
     Table table({"backend", "device", "native", "emulated", "note"});
@@ -42,6 +42,9 @@ Result<void> listBackends(bool asJson)
                    lists[1].empty() ? "-" : lists[1], info.why});
     }
     print(table.toString());
+    for (const BackendInfo &info : all)
+        if (info.wholeModels && info.available)
+            printRuntime(info);
     return {};
 }
 

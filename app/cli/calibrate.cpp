@@ -175,7 +175,7 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
     if (options.model.model.empty() || options.calibration.settings.examples.inputs.empty())
         return badCall("calibrate", "MODEL or --inputs is missing",
                        "calibrate MODEL --inputs F.npz, or calibrate --array F.npz");
-    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::Session session, options.model.open(stop));
     const walks::CalibrateOptions &settings = options.calibration.settings;
     if (options.shard.isCount)
         return printMaxShards(session.source(), settings.examples, settings.backend, settings.batch,

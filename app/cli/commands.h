@@ -29,6 +29,7 @@ void addReport(Parser &app, Action &chosen);
 void addBackends(Parser &app, Action &chosen);
 void addHardware(Parser &app, Action &chosen);
 void addTune(Parser &app, Action &chosen);
+void addMcp(Parser &app, Action &chosen); ///< `app` must outlive `chosen`
 void addCompletion(Parser &app, Action &chosen); ///< `app` must outlive `chosen`
 
 } // namespace halftone::cli

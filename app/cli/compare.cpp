@@ -1,5 +1,4 @@
 #include "app/cli/commands.h"
-#include "app/cli/compare_json.h"
 #include "app/cli/data_options.h"
 #include "app/cli/files.h"
 #include "app/cli/options.h"
@@ -13,6 +12,7 @@
 #include "core/policy/policy_options.h"
 #include "core/report/comparison_report.h"
 #include "core/report/json_values.h"
+#include "core/results/comparison_json.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +23,8 @@ namespace halftone::cli {
 namespace {
 
 using compare::LayerErrors;
+using results::isAnalysed;
+using results::nameOf;
 using tensor::ErrorFigures;
 
 struct CompareOptions
@@ -32,6 +34,7 @@ struct CompareOptions
     RangeOptions ranges;
     WeightOptions weights;
     DataOptions data;
+    PrecisionOption precision;
     walks::CompareOptions compare; ///< with the data, once they were taken
     std::string effect = "cumulative";
     std::string against;
@@ -51,6 +54,7 @@ Result<void> takeOptions(CompareOptions &options)
     HALFTONE_CHECK(checkCounts({{"--worst", options.worst}}));
     walks::CompareOptions &compare = options.compare;
     HALFTONE_CHECK(options.data.take(compare));
+    compare.precision = options.precision.type();
     HALFTONE_TRY(compare.settings.memoryLimit, memoryOf(options.memory));
     compare.arithmetic = arithmeticNamed(options.arithmetic);
     compare.settings.isolated = options.effect != "cumulative";
@@ -274,7 +278,7 @@ Result<shards::StatisticsOrigin> comparisonOrigin(const CompareOptions &options,
 {
     HALFTONE_TRY(shards::StatisticsOrigin origin,
                  originOf(compared.models.reference, session.source().modelPath, options.compare.examples,
-                          settingsJson(compared, options.compare.backend, options.effect)));
+                          results::settingsJson(compared, options.compare.backend, options.effect)));
     constexpr int kApart = 1; // two equal models do not cancel
     origin.modelHash ^= std::rotl(shards::hashOf(compared.models.other), kApart);
     origin.all = compared.all;
@@ -335,7 +339,7 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                        .writes("--csv", options.csv)
                        .writes("--out", options.out)
                        .check());
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     if (options.shard.isCount)
         return printMaxShards(session.source(), options.compare.examples, options.compare.backend,
                               options.compare.batch, options.compare.settings.memoryLimit);
@@ -343,21 +347,14 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
     if (options.shard.isGiven())
         return writeComparisonShards(options, session, comparing);
     HALFTONE_TRY(const walks::CompareOutcome compared, comparing(options.compare));
+    tellNotes(session.source().modelPath, compared.notes);
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (!options.json) {
         printSummary(session, compared, options);
         return {};
     }
-    Json json = comparisonJson(compared, settingsJson(compared, options.compare.backend, options.effect));
-    if (!options.compare.otherBackend.empty())
-        json["against_backend"] = options.compare.otherBackend;
-    json["process_peak_bytes"] = peakMemory();
-    json["memory"] = {{"model_bytes", graph::parameterBytes(compared.models.reference)},
-                      {"converted_bytes", graph::parameterBytes(compared.models.other)},
-                      {"packed_bytes", compared.packedBytes},
-                      {"values_bytes", compared.comparison.peakBytes}};
-    printJson(json);
+    printJson(results::compareJson(compared, options.compare, options.effect));
     return {};
 }
 
@@ -386,6 +383,7 @@ void addCompare(Parser &app, Action &chosen)
                 "Run the second model on this backend; without a policy or --against, compare the model with "
                 "itself there")
         .type("NAME");
+    options->precision.addTo(command);
     command
         .option("--threshold", &options->threshold,
                 "Report the first layer whose SQNR is below this many dB (default: half of the type's "

@@ -11,6 +11,7 @@
 #include "core/dialect/held_reals.h"
 #include "core/report/conversion_json.h"
 #include "core/rewrite/nested_conversions.h"
+#include "core/session/for_runtime.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,6 +32,7 @@ struct ConvertOptions
     WeightOptions weights;
     std::string out;
     std::string report;
+    std::string runtime; ///< that the result is for; empty: any
     std::uint32_t opset = 0; ///< of the result, at least; 0: as it must be
     bool hasExternalData = false;
     bool correctsBiases = false;
@@ -161,6 +163,10 @@ std::string withWeights(std::string report, const StoredWeights &weights)
 Result<void> writeAsRead(session::Session &session, const io::ModelOutput &output,
                          const ConvertOptions &options)
 {
+    const bool isOfOtherFormat = io::formatOf(session.source().model.graph) != &output.format();
+    if (!isOfOtherFormat && !options.policy.inputs.empty())
+        return badCall("--input", "a model that is copied keeps the types of its inputs",
+                       "; to convert it, pass --target, --policy or another policy option");
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session)); // types and shapes of inputs
     HALFTONE_CHECK(options.weights.apply(policy));
     const int opset = wanted(options.opset);
@@ -187,7 +193,7 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
         print("wrote " + printable(path) + '\n');
     if (weights)
         return {};
-    print(copiedText(io::formatOf(session.source().model.graph) != &output.format(), raised) + '\n');
+    print(copiedText(isOfOtherFormat, raised) + '\n');
     return {};
 }
 
@@ -196,6 +202,48 @@ bool isCopied(const graph::Graph &source, const io::ModelOutput &output)
 {
     const io::ModelFormat *const format = io::formatOf(source);
     return output.format().isCopiedByDefault || (format != nullptr && format->isCopiedByDefault);
+}
+
+/// What the runtime has no kernel for stays in float32.
+Result<std::vector<session::LeftNode>> keepToRuntime(const ConvertOptions &options,
+                                                     const session::Session &session, policy::Policy &policy,
+                                                     std::vector<std::string> &notes)
+{
+    if (options.runtime.empty())
+        return std::vector<session::LeftNode>();
+    const graph::Model &model = session.source().model;
+    HALFTONE_TRY(const runtimes::KernelTable *const table, session::runtimeFor(options.runtime, model.graph));
+    if (std::string note = session::documentedNote(*table); !note.empty())
+        notes.push_back(std::move(note));
+    if (wanted(options.opset) > table->opset)
+        return badCall("--opset", std::to_string(options.opset),
+                       table->titleAndVersion() + " reads up to " + std::to_string(table->opset));
+    return session::fitPolicy(*table, model, policy);
+}
+
+/// As "for" of the report.
+void addLeft(std::string &report, const std::string &runtime, const std::vector<session::LeftNode> &left)
+{
+    Json nodes = Json::array();
+    for (const session::LeftNode &node : left)
+        nodes.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
+    Json json = Json::parse(report);
+    json["for"] = {{"runtime", runtime}, {"left", std::move(nodes)}};
+    report = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// One row for each operator.
+void printLeft(const std::vector<session::LeftNode> &left)
+{
+    if (left.empty())
+        return;
+    std::map<std::pair<std::string, std::string>, std::size_t> counts;
+    for (const session::LeftNode &node : left)
+        ++counts[{node.op, node.why}];
+    Table table({"stays float32", "operators", "why"});
+    for (const auto &[what, count] : counts)
+        table.add({printable(what.first), std::to_string(count), printable(what.second)});
+    print('\n' + table.toString());
 }
 
 Result<void> convert(ConvertOptions options, const std::stop_token &stop)
@@ -214,8 +262,11 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
                      .claim(options.out, options.model.model));
     if (options.hasExternalData)
         output.separateValues();
-    HALFTONE_TRY(session::Session session, options.model.open());
-    if (options.policy.isEmpty() && isCopied(session.source().model.graph, output))
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
+    if (!options.runtime.empty()) {
+        HALFTONE_TRY(session, session.inFormatOf(output));
+    }
+    if (options.policy.isEmpty() && options.runtime.empty() && isCopied(session.source().model.graph, output))
         return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
@@ -228,6 +279,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
                        data.empty() ? "needs data to measure errors on" : "no operator is in int8",
                        data.empty() ? "; pass --inputs" : "; select int8 operators with --int8-op");
     std::vector<std::string> notes = session.source().notes;
+    HALFTONE_TRY(const std::vector<session::LeftNode> left, keepToRuntime(options, session, policy, notes));
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
     request.strict = options.policy.strict;
@@ -247,9 +299,11 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     if (weights)
         notes.insert(notes.end(), weights->notes.begin(), weights->notes.end());
     const bool wantsReport = options.json || !options.report.empty();
-    const std::string report = wantsReport
+    std::string report = wantsReport
         ? withWeights(report::conversionJson(session.source().model.graph, converted, &shapes), weights)
         : std::string();
+    if (wantsReport && !options.runtime.empty())
+        addLeft(report, options.runtime, left);
     if (!options.report.empty())
         HALFTONE_CHECK(writeWhole(options.report, report + "\n"));
     if (!options.json)
@@ -264,6 +318,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
                      written);
         if (weights)
             print('\n' + weightsText(*weights));
+        printLeft(left);
     }
     return {};
 }
@@ -317,6 +372,7 @@ void addConvert(Parser &app, Action &chosen)
                 onlyWith([](const dialect::Dialect &one) { return one.versionNumber() > 0; })
                     + "minimum opset of the output (default: the model's, raised if bfloat16 requires it)")
         .type("N");
+    addRuntime(command, options->runtime);
     command.flag("--external-data", options->hasExternalData, valuesApartHelp());
     command.option("--out", &options->out, "Write " + outputHelp()).type("P").notEmpty().required();
     command.flag("--correct-biases", options->correctsBiases,

@@ -1,7 +1,6 @@
 #include "app/cli/data_options.h"
 
 #include "core/base/text.h"
-#include "core/report/json_values.h"
 
 #include <array>
 
@@ -56,16 +55,6 @@ walks::ExampleOptions TaskOptions::applied(walks::ExampleOptions data) const
     return data;
 }
 
-Json taskJson(const std::optional<tasks::TaskScore> &task)
-{
-    if (!task)
-        return {};
-    return {{"metric", tasks::nameOf(task->metric)},          {"guessed", task->isGuessed},
-            {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
-            {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
-            {"peak", report::numberOrNull(task->peak)}};
-}
-
 std::string taskText(const tasks::TaskScore &task)
 {
     std::string text;
@@ -98,8 +87,8 @@ void DataOptions::addTo(Command &command, Labels labels)
         command.option("--labels", &data.labels, "Take pictures in the order of this file's column 'file'")
             .type("FILE");
     }
-    command.option("--examples", &examples, "Use only the first N examples").type("N");
-    command.option("--batch", &batch, "Batch size (default: 1)").type("N");
+    command.option("--examples", &examples, "Use only the first N examples").type("N").positive();
+    command.option("--batch", &batch, "Batch size (default: 1)").type("N").positive();
     command.option("--backend", &backend, backends::backendNames()).type("NAME");
     command.option("--threads", &threads, "Number of worker threads (default: one per core)").type("N");
 }

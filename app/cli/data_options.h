@@ -33,8 +33,6 @@ struct TaskOptions
     walks::ExampleOptions applied(walks::ExampleOptions data) const;
 };
 
-/// What came of it, as `task` of a command's JSON: `metric`, `guessed`, `fp32`, `mixed`, `agree`, `examples`, `peak`.
-Json taskJson(const std::optional<tasks::TaskScore> &task);
 /// "31.20 → 31.18 dB; to float32 58.71 dB", and that the metric is a guess; empty for none.
 std::string taskText(const tasks::TaskScore &task);
 

@@ -5,6 +5,7 @@
 #include "core/hardware/description_json.h"
 #include "core/machines/local_chips.h"
 #include "core/machines/measure_machine.h"
+#include "core/results/machine_json.h"
 
 #include <algorithm>
 #include <array>
@@ -59,41 +60,21 @@ std::string fastNumbers(const Description &chip)
     return text.empty() ? "-" : text;
 }
 
-/// The described chips; first this machine's own, if they are none of these.
-std::vector<std::shared_ptr<const Description>> listedChips(const Description &machine,
-                                                            const std::shared_ptr<const Description> &gpu)
-{
-    std::vector<std::shared_ptr<const Description>> all(hardware::builtIn().begin(),
-                                                        hardware::builtIn().end());
-    const auto isListed = [&all](const std::string &name) {
-        return std::ranges::any_of(all, [&name](const auto &chip) { return chip->name == name; });
-    };
-    if (gpu && !isListed(gpu->name))
-        all.insert(all.begin(), gpu);
-    if (!isListed(machine.name))
-        all.insert(all.begin(), std::make_shared<const Description>(machine));
-    return all;
-}
-
 void list(bool asJson)
 {
-    const Description &machine = *hardware::thisMachine();
-    const auto gpu = machines::lookForGpu();
-    const auto markOf = [&](const Description &chip) {
-        return chip.name == machine.name ? " (this)" : gpu && chip.name == gpu->name ? " (this-gpu)" : "";
-    };
-    Table table({"name", "kind", "fast in", "title"});
-    Json all = Json::array();
-    for (const auto &chip : listedChips(machine, gpu)) {
-        table.add({chip->name + markOf(*chip), chip->kind, fastNumbers(*chip), chip->title});
-        all.push_back(Json::parse(hardware::writeDescription(*chip)));
+    const results::Chips chips = results::listedChips();
+    if (asJson) {
+        printJson(results::hardwareJson(chips));
+        return;
     }
-    if (asJson)
-        printJson({{"this", machine.name},
-                   {"this_gpu", gpu ? Json(gpu->name) : Json()},
-                   {"hardware", std::move(all)}});
-    else
-        print(table.toString());
+    Table table({"name", "kind", "fast in", "title"});
+    for (const auto &chip : chips.all) {
+        const char *const mark = chip->name == chips.machine ? " (this)"
+            : chip->name == chips.gpu                        ? " (this-gpu)"
+                                                             : "";
+        table.add({chip->name + mark, chip->kind, fastNumbers(*chip), chip->title});
+    }
+    print(table.toString());
 }
 
 /// How fast a machine was found to be, by unit and type.

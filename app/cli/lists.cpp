@@ -4,9 +4,9 @@
 #include "core/base/text.h"
 #include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
+#include "core/results/lists_json.h"
 
 #include <algorithm>
-#include <array>
 
 namespace halftone::cli {
 namespace {
@@ -18,30 +18,6 @@ struct ListsOptions
     std::string version; ///< empty: the first of the dialect
     bool json = false;
 };
-
-constexpr std::array kNameLists{policy::List::Target, policy::List::Fp32, policy::List::Widest,
-                                policy::List::Neutral};
-
-Json listsJson(const policy::OpLists &lists)
-{
-    Json document{{"source", lists.source},
-                  {"version", lists.version},
-                  {"target_dtype", tensor::nameOf(lists.targetType)}};
-    for (const policy::List list : kNameLists)
-        document[std::string(policy::nameOf(list))] = lists.names(list);
-    Json conditions = Json::array();
-    for (const policy::ConditionalRule &rule : lists.conditional)
-        conditions.push_back({rule.op, rule.attribute, rule.values});
-    document[std::string(policy::nameOf(policy::List::Conditional))] = std::move(conditions);
-    Json never = Json::array();
-    for (const policy::Contradiction &contradiction : policy::contradictions(lists))
-        never.push_back({{"entry", contradiction.entry},
-                         {"list", policy::nameOf(contradiction.list)},
-                         {"op", contradiction.op},
-                         {"op_list", policy::nameOf(contradiction.opList)}});
-    document["contradictions"] = std::move(never);
-    return document;
-}
 
 void printNames(std::string_view title, const std::vector<std::string> &names)
 {
@@ -106,11 +82,11 @@ Result<void> lists(const ListsOptions &options)
     }
     const policy::OpLists &all = *found.value();
     if (options.json) {
-        printJson(listsJson(all));
+        printJson(results::listsJson(all));
         return {};
     }
     print(all.source + ", " + std::string(tensor::nameOf(all.targetType)) + "\n\n");
-    for (const policy::List list : kNameLists)
+    for (const policy::List list : results::kNameLists)
         printNames(policy::nameOf(list), all.names(list));
     std::vector<std::string> conditions;
     for (const policy::ConditionalRule &rule : all.conditional)

@@ -103,6 +103,7 @@ Result<int> run(int argc, char **argv, const std::stop_token &stop)
     cli::addBackends(app, chosen);
     cli::addHardware(app, chosen);
     cli::addTune(app, chosen);
+    cli::addMcp(app, chosen);
     cli::addCompletion(app, chosen);
     const cli::Parser::Outcome parsed = app.parse(argc, argv);
     if (parsed.problem)

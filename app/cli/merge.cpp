@@ -1,5 +1,4 @@
 #include "app/cli/commands.h"
-#include "app/cli/compare_json.h"
 #include "app/cli/files.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
@@ -7,6 +6,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/report/calibration_json.h"
+#include "core/results/comparison_json.h"
 #include "core/shards/statistics_file.h"
 
 #include <iostream>
@@ -68,7 +68,7 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
         HALFTONE_CHECK(file.write(state));
     } else {
         const Json settings = Json::parse(merged.origin.settings, nullptr, false);
-        HALFTONE_CHECK(file.write(comparisonJson(cli::outcomeOf(merged), settings)
+        HALFTONE_CHECK(file.write(results::comparisonJson(results::outcomeOf(merged), settings)
                                       .dump(1, ' ', false, Json::error_handler_t::replace)
                                   + '\n'));
     }

@@ -6,8 +6,10 @@
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/policy/policy_options.h"
+#include "core/runtimes/kernel_table.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace halftone::cli {
@@ -55,12 +57,13 @@ std::vector<NamedFile> ModelOptions::files() const
     return files;
 }
 
-Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
+Result<session::Session> ModelOptions::open(const std::stop_token &stop, bool takesParametersAlone) const
 {
     io::LoadOptions options;
     options.params = params;
     options.noParams = noParams;
     options.takesParametersAlone = takesParametersAlone;
+    options.stop = stop;
     HALFTONE_TRY(session::Session session, session::Session::open(model, options));
     for (const std::string &option : shapes) {
         const std::size_t equals = option.rfind('=');
@@ -70,6 +73,37 @@ Result<session::Session> ModelOptions::open(bool takesParametersAlone) const
         HALFTONE_CHECK(session.setInputShape(option.substr(0, equals), std::move(shape)));
     }
     return session;
+}
+
+void PrecisionOption::addTo(Command &command)
+{
+    command
+        .option("--precision", &name,
+                "Type that a runtime which chooses one itself computes in: f32, f16 or bf16 (default: the "
+                "runtime's)")
+        .oneOf({"f32", "f16", "bf16"})
+        .type("TYPE");
+}
+
+tensor::DType PrecisionOption::type() const
+{
+    return name == "f32" ? tensor::DType::F32
+        : name == "f16"  ? tensor::DType::F16
+        : name == "bf16" ? tensor::DType::BF16
+                         : tensor::DType::Unknown;
+}
+
+void addRuntime(Command &command, std::string &name)
+{
+    std::vector<std::string> names;
+    for (const runtimes::KernelTable &table : runtimes::kernelTables())
+        names.push_back(table.name);
+    command
+        .option("--for", &name,
+                "Keep to the types, opsets and forms of int8 that this runtime has kernels for, and list "
+                "what stays in float32")
+        .oneOf(names)
+        .type("RUNTIME");
 }
 
 void addArithmetic(Command &command, std::string &name)
@@ -202,6 +236,25 @@ void PolicyOptions::addTo(Command &command)
     command.flag("--strict", strict, "Treat warnings as errors").group(kGroup);
 }
 
+namespace {
+
+/// A place in a policy that no file gave, by the option that gave it: `excluded_sym_names[0]` becomes `--exclude[0]`. False: none did.
+bool takeOptionsName(std::string &where)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames{
+        {{"excluded_sym_names", "--exclude"},
+         {"node_overrides", "--override"},
+         {"conditional_fp32_ops", "--conditional"},
+         {"input_dtypes", "--input"}}};
+    for (const auto &[key, option] : kNames) {
+        if (where.starts_with(key))
+            where.replace(0, key.size(), option);
+    }
+    return where.starts_with("--");
+}
+
+} // namespace
+
 bool PolicyOptions::isGiven() const
 {
     return !file.empty() || !target.empty() || !mode.empty() || !hardware.empty() || !targetOps.empty()
@@ -235,6 +288,10 @@ Error PolicyOptions::located(Error error) const
 {
     if (!isOfPolicy(error.field))
         return error;
+    if (file.empty() && takeOptionsName(error.where)) {
+        error.field = Field::None;
+        return error;
+    }
     error.file = file.empty() ? std::string(optionOf(Field::Policy)) : file;
     if (error.field == Field::Policy)
         error.field = Field::None;
@@ -255,7 +312,7 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
     if (!optimise.empty())
         HALFTONE_CHECK(policy::setOptimise(policy, optimise));
     if (!lists.empty())
-        policy.listVersion = lists;
+        policy::setListVersion(policy, lists);
     for (const auto &[ops, to] : {std::pair(&targetOps, To::Target), std::pair(&fp32Ops, To::Fp32),
                                   std::pair(&widestOps, To::Widest), std::pair(&neutralOps, To::Neutral)}) {
         for (const std::string &op : *ops)

@@ -7,6 +7,7 @@
 #include "core/policy/policy.h"
 #include "core/session/session.h"
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,23 @@ struct ModelOptions
     std::vector<NamedFile> files() const;
     /// Opens the model and sets the input shapes.
     /// takesParametersAlone: also a parameter file without a graph
-    Result<session::Session> open(bool takesParametersAlone = false) const;
+    Result<session::Session> open(const std::stop_token &stop, bool takesParametersAlone = false) const;
 };
 
 /// `--hardware`, for commands that take no other options of a policy: PolicyOptions, which `tune` and `convert` share, has it.
 Option addHardware(Command &command, std::string &name);
+
+/// `--precision`: the type that a runtime computes in.
+struct PrecisionOption
+{
+    std::string name;
+
+    void addTo(Command &command);
+    tensor::DType type() const; ///< Unknown: the runtime's default
+};
+
+/// `--for`: the runtime that the result is written for.
+void addRuntime(Command &command, std::string &name);
 
 /// `--as`: whose arithmetic is used, "defined" or "mxnet".
 void addArithmetic(Command &command, std::string &name);

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 namespace halftone::cli {
@@ -78,6 +79,26 @@ private:
     std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point m_last{};
     bool m_shown = false;
+};
+
+/// A line for each report, for the program that started this one.
+class LineProgress
+{
+public:
+    void tell(double share, std::string_view what)
+    {
+        using namespace std::chrono_literals;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - m_last < 40ms)
+            return;
+        m_last = now;
+        std::fputs(
+            (std::string(kProgressPrefix) + formatted("%.4f ", share) + printable(what) + '\n').c_str(),
+            stderr);
+    }
+
+private:
+    std::chrono::steady_clock::time_point m_last{};
 };
 
 } // namespace
@@ -166,17 +187,6 @@ void tellError(const Error &error)
     std::fprintf(stderr, "error: %s\n", error.message(optionOf).c_str());
 }
 
-Json warningsJson(std::span<const policy::Warning> warnings)
-{
-    Json list = Json::array();
-    for (const policy::Warning &warning : warnings) {
-        list.push_back({{"entry", warning.entry}, {"text", warning.text}});
-        if (!warning.code.empty())
-            list.back()["code"] = warning.code;
-    }
-    return list;
-}
-
 void tellWarnings(std::span<const policy::Warning> warnings)
 {
     for (const policy::Warning &warning : warnings)
@@ -193,7 +203,12 @@ void tellNotes(const std::string &file, std::span<const std::string> notes)
 Progress progress(std::stop_token stop)
 {
     Progress result{std::move(stop), {}};
-    if (isatty(STDERR_FILENO) == 1) {
+    const char *const form = std::getenv(kProgressVariable);
+    if (form != nullptr && std::string_view(form) == kProgressLines) {
+        result.report = [lines = std::make_shared<LineProgress>()](double share, std::string_view what) {
+            lines->tell(share, what);
+        };
+    } else if (isatty(STDERR_FILENO) == 1) {
         result.report = [terminal = std::make_shared<TerminalProgress>()](
                             double share, std::string_view what) { terminal->tell(share, what); };
     }

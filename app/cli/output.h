@@ -4,6 +4,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/policy/rules.h"
+#include "core/results/common_json.h"
 
 #include <cstdint>
 #include <span>
@@ -15,6 +16,7 @@
 namespace halftone::cli {
 
 using Json = OrderedJson;
+using results::warningsJson;
 
 /// A table for people: columns padded to their widest cell; columns of numbers (every cell a number) stand
 /// right.
@@ -42,10 +44,15 @@ Result<void> writeOutput();
 /// "error: …" and "warning: …" lines on standard error.
 void tellError(const Error &error);
 void tellWarnings(std::span<const policy::Warning> warnings);
-Json warningsJson(std::span<const policy::Warning> warnings); ///< [{entry, text, code where there is one}]
 void tellNotes(const std::string &file, std::span<const std::string> notes);
 
-/// Progress of a long call on standard error when that is a terminal, at most 25 lines a second; stops on
+/// Says in the environment of a program that is started that its progress goes to standard error as lines
+/// "progress: SHARE WHAT", SHARE in [0, 1].
+inline constexpr const char *kProgressVariable = "HALFTONE_PROGRESS";
+inline constexpr const char *kProgressLines = "lines"; ///< its value
+inline constexpr std::string_view kProgressPrefix = "progress: ";
+
+/// Progress of a long call on standard error when that is a terminal or kProgressVariable is set, at most 25 lines a second; stops on
 /// Ctrl-C.
 Progress progress(std::stop_token stop);
 

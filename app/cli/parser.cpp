@@ -1,5 +1,7 @@
 #include "app/cli/parser.h"
 
+#include "core/base/text.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -21,6 +23,16 @@ std::optional<std::string> after(const std::string &text, std::string_view prefi
     return text.substr(prefix.size());
 }
 
+/// "unknown option --x" where one of the words is an option, which the library lists after those that it takes for its value.
+std::string unexpected(const std::string &words)
+{
+    const std::size_t option = words.starts_with('-') ? 0 : words.rfind(" -");
+    if (option == std::string::npos)
+        return "unexpected argument " + words;
+    const std::size_t begin = words.find('-', option);
+    return "unknown option " + words.substr(begin, words.find(' ', begin) - begin);
+}
+
 /// The parser library's message in the words of the other errors: place, found, expected.
 std::string plainly(const std::string &message)
 {
@@ -34,7 +46,7 @@ std::string plainly(const std::string &message)
     for (const std::string_view prefix :
          {"The following argument was not expected: ", "The following arguments were not expected: "}) {
         if (const auto given = after(message, prefix))
-            return (given->starts_with('-') ? "unknown option " : "unexpected argument ") + *given;
+            return unexpected(*given);
     }
     return message;
 }
@@ -74,7 +86,8 @@ CommandOutline outlineOf(const CLI::App &command)
     for (const CLI::Option *option : command.get_options()) {
         for (const std::string &name : option->get_lnames())
             outline.options.push_back({"--" + name, option->get_description(),
-                                       option->get_items_expected_max() > 0, valuesOf(*option)});
+                                       option->get_items_expected_max() > 0, option->get_required(),
+                                       option->get_items_expected_max() > 1, valuesOf(*option)});
     }
     return outline;
 }
@@ -110,7 +123,16 @@ Option Option::oneOf(std::vector<std::string> values) const
 Option Option::notEmpty() const
 {
     option(m_option).check([](const std::string &value) {
-        return value.empty() ? std::string("nothing, expected a name") : std::string();
+        return value.empty() ? std::string("the name is empty") : std::string();
+    });
+    return *this;
+}
+
+Option Option::positive() const
+{
+    option(m_option).check([](const std::string &value) {
+        const auto number = parseInteger(value);
+        return number && *number < 1 ? value + ", expected a positive number" : std::string();
     });
     return *this;
 }

@@ -24,6 +24,7 @@ public:
     Option required(bool isRequired = true) const;
     Option oneOf(std::vector<std::string> values) const; ///< others are refused
     Option notEmpty() const; ///< an empty value is refused: for names of outputs
+    Option positive() const; ///< a number below 1 is refused
     Option group(const std::string &title) const; ///< in the help
     Option excludes(Option other) const;
     Option describe(const std::string &help) const; ///< in place of its help so far
@@ -60,12 +61,14 @@ private:
     void *m_app; ///< CLI::App
 };
 
-/// An option as scripts that complete command lines need it.
+/// An option as a program needs it that offers or writes command lines.
 struct OptionOutline
 {
     std::string name; ///< "--long"
     std::string help;
     bool takesValue = false;
+    bool isRequired = false;
+    bool isRepeatable = false;
     std::vector<std::string> values; ///< all that it takes, where there are but a few; empty: anything
 };
 
@@ -73,7 +76,7 @@ struct CommandOutline
 {
     std::string name;
     std::string help;
-    std::vector<OptionOutline> options;
+    std::vector<OptionOutline> options; ///< without what stands alone, such as MODEL
 };
 
 /// The program's command line: exactly one command, with its options.

@@ -7,6 +7,7 @@
 #include "core/dialect/registry.h"
 #include "core/policy/import_lists.h"
 #include "core/policy/policy_json.h"
+#include "core/results/lists_json.h"
 
 #include <algorithm>
 #include <memory>
@@ -61,11 +62,7 @@ Result<void> importPolicy(const PolicyCommandOptions &options)
     if (!options.out.empty())
         HALFTONE_CHECK(writeWhole(options.out, text));
     if (options.json) {
-        printJson(Json{{"from", options.from},
-                       {"policy", Json::parse(text)},
-                       {"unmatched", lists.unmatched},
-                       {"notes", lists.notes},
-                       {"written", options.out.empty() ? Json() : Json(options.out)}});
+        printJson(results::importedJson(lists, options.from, options.out));
         return {};
     }
     if (!lists.unmatched.empty())

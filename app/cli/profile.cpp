@@ -1,4 +1,5 @@
 #include "app/cli/commands.h"
+#include "app/cli/data_options.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/backends/backends.h"
@@ -13,9 +14,11 @@
 #include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
 #include "core/machines/local_chips.h"
+#include "core/report/as_asked.h"
 #include "core/report/figures_object.h"
-#include "core/report/json_values.h"
 #include "core/report/roofline.h"
+#include "core/results/profile_json.h"
+#include "core/runtimes/kernel_table.h"
 
 #include <array>
 #include <cstdio>
@@ -32,6 +35,7 @@ struct ProfileOptions
     ModelOptions model;
     PolicyOptions policy;
     std::string backend{backends::kDefaultBackend};
+    PrecisionOption precision;
     std::int64_t threads = 0;
     std::int64_t repeats = 30;
     std::int64_t warmup = 5;
@@ -45,12 +49,8 @@ struct ProfileOptions
 };
 
 /// What was measured, and of what.
-struct Profile
+struct Profile : results::ProfileFacts
 {
-    latency::Latency latency;
-    std::optional<latency::Versus> versus;
-    backends::BackendInfo backend;
-    std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
     std::shared_ptr<const hardware::Description> chip; ///< whose limits the layers have; null: none is known
 };
 
@@ -88,6 +88,16 @@ void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo
     }
 }
 
+/// What a runtime has no kernel for, before anything runs.
+void warnOfKernels(const infer::TypedModel &typed, const std::string &backend)
+{
+    const runtimes::KernelTable *const table = runtimes::kernelTableOf(backend);
+    if (table == nullptr)
+        return;
+    for (const std::string &text : runtimes::missingTexts(*table, typed))
+        std::fputs(("warning: " + printable(text) + '\n').c_str(), stderr);
+}
+
 /// The shapes that the call gives, else those that the model says of its data.
 Result<infer::KnownShapes> dataShapes(const session::Session &session)
 {
@@ -120,8 +130,7 @@ Result<void> setBatch(const ProfileOptions &options, session::Session &session)
 {
     if (options.batch == 0)
         return {};
-    if (options.batch < 0 || options.batch > (std::int64_t{1} << 30))
-        return badCall("--batch", std::to_string(options.batch), "a positive number");
+    HALFTONE_CHECK(checkCounts({{"--batch", options.batch}}));
     HALFTONE_TRY(const infer::KnownShapes shapes, dataShapes(session));
     if (shapes.empty())
         return badCall("--batch", "the shapes of the inputs are unknown",
@@ -146,10 +155,12 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         return badCall("--threads", std::to_string(options.threads), "1 to 1024, or 0 for one per core");
     const unsigned threads = threadsFor(static_cast<unsigned>(options.threads));
     Profile result;
-    HALFTONE_TRY(const latency::PlanMaker maker, latency::PlanMaker::create(options.backend, threads));
+    HALFTONE_TRY(const latency::PlanMaker maker,
+                 latency::PlanMaker::create(options.backend, threads, options.precision.type()));
+    result.backendName = options.backend;
     result.backend = maker.backend();
     result.chip = machines::chipOf(result.backend);
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     if (!options.table.empty() && !options.quantized && !walks::asksForInt8(policy))
         return badCall("--table", "has no effect: no operator is in int8",
@@ -189,7 +200,10 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     HALFTONE_TRY(const latency::GivenInputs given, givenInputs(options));
     HALFTONE_TRY(const infer::TypedModel wanted,
                  latency::typedModel(std::move(model), knownHere, policy, progress(stop), given));
-    warnOfEmulation(wanted, result.backend);
+    if (result.backend.wholeModels)
+        warnOfKernels(wanted, options.backend);
+    else
+        warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
     HALFTONE_TRY(result.latency, latency::measureLatency(*plan, settings, progress(stop)));
     if (result.chip)
@@ -201,30 +215,6 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         HALFTONE_TRY(result.versus, latency::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
     return result;
-}
-
-Json jsonOf(const Profile &profile, const ProfileOptions &options)
-{
-    Json native = Json::object();
-    for (const auto &[type, support] : profile.backend.dtypes)
-        native[std::string(tensor::nameOf(type))] = support == kernels::Support::Native;
-    Json inputs = Json::object();
-    for (const auto &[name, shape] : profile.inputs)
-        inputs[name] = report::jsonShape(shape);
-    Json versus;
-    if (profile.versus)
-        versus = {{"median_ms", profile.versus->medianMs},
-                  {"ratio", profile.versus->ratio},
-                  {"ci95", profile.versus->ci95}};
-    Json json{{"backend", options.backend},
-              {"device", profile.backend.device},
-              {"native", std::move(native)},
-              {"inputs", std::move(inputs)}};
-    json.update(report::latencyObject(profile.latency));
-    json["versus"] = std::move(versus);
-    json["disturbed"]
-        = latency::isDisturbed(profile.latency) || (profile.versus && profile.versus->isDisturbed);
-    return json;
 }
 
 std::string fixed(double value, const char *unit)
@@ -292,11 +282,50 @@ std::string slowKernels(const latency::Latency &latency)
         + fixed(microseconds / 1e3, " ms");
 }
 
+/// "ONNX Runtime 1.22.0, CPUExecutionProvider"
+std::string runtimeText(const kernels::RuntimeFacts &runtime)
+{
+    return printable(runtime.name + ' ' + runtime.version + ", " + runtime.device);
+}
+
+std::string typeText(tensor::DType type)
+{
+    return type == tensor::DType::Unknown ? "-" : std::string(tensor::nameOf(type));
+}
+
+/// With a column for the type that each ran in where a runtime may choose another than the model's.
+Table layersTable(const Profile &profile)
+{
+    const bool isRuntime = profile.latency.runtime.has_value();
+    std::vector<std::string> titles{"us", "kind", "type", "kernel", "nodes"};
+    if (isRuntime)
+        titles.insert(titles.begin() + 3, "ran in");
+    if (profile.chip)
+        titles.insert(titles.begin() + 1, "limit us");
+    Table layers(titles);
+    for (const latency::LayerLatency &layer : profile.latency.layers) {
+        const kernels::PlanStep &step = layer.step;
+        std::vector<std::string> row{fixed(layer.medianUs, ""), std::string(kernels::nameOf(step.kind)),
+                                     typeText(isRuntime ? report::askedOf(step) : step.dtype),
+                                     printable(step.kernel)
+                                         + (report::isReferenceKernel(step) ? " (reference kernel)" : ""),
+                                     printable(joined(step.nodes, 4))};
+        if (isRuntime)
+            row.insert(row.begin() + 3, typeText(step.dtype));
+        if (profile.chip)
+            row.insert(row.begin() + 1, layer.limitUs ? fixed(*layer.limitUs, "") : std::string("-"));
+        layers.add(std::move(row));
+    }
+    return layers;
+}
+
 void printProfile(const Profile &profile, const ProfileOptions &options)
 {
     const latency::Latency &latency = profile.latency;
     Table head;
     head.add({"backend", options.backend + ", " + profile.backend.device});
+    if (latency.runtime)
+        head.add({"runtime", runtimeText(*latency.runtime)});
     for (const auto &[name, shape] : profile.inputs)
         head.add({"input", printable(name) + ' ' + shape.toString()});
     head.add({"latency",
@@ -306,9 +335,13 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
         head.add({"reliable", "no: the machine was busy"});
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms (sum)")});
+    for (const std::string &text : report::asAskedTexts(latency))
+        head.add({"types", text});
+    if (const std::string added = report::addedText(latency); !added.empty())
+        head.add({"added", added});
     if (const std::string slow = slowKernels(latency); !slow.empty())
         head.add({"slow kernels", slow});
-    head.add({"memory", humanBytes(latency.peakBytes)});
+    head.add({"memory", latency.peakBytes ? humanBytes(*latency.peakBytes) : std::string("unknown")});
     if (latency.deviceMs)
         head.add({"device alone", fixed(*latency.deviceMs, " ms without copies to and from the device")});
     if (latency.launches)
@@ -317,21 +350,7 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
         head.add({"limit", limitText(profile)});
     if (profile.versus)
         head.add({"versus fp32", inWords(*profile.versus)});
-    std::vector<std::string> titles{"us", "kind", "type", "kernel", "nodes"};
-    if (profile.chip)
-        titles.insert(titles.begin() + 1, "limit us");
-    Table layers(titles);
-    for (const latency::LayerLatency &layer : latency.layers) {
-        std::vector<std::string> row{
-            fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
-            std::string(tensor::nameOf(layer.step.dtype)),
-            layer.step.kernel + (report::isReferenceKernel(layer.step) ? " (reference kernel)" : ""),
-            printable(joined(layer.step.nodes, 4))};
-        if (profile.chip)
-            row.insert(row.begin() + 1, layer.limitUs ? fixed(*layer.limitUs, "") : std::string("-"));
-        layers.add(std::move(row));
-    }
-    print(head.toString() + '\n' + layers.toString());
+    print(head.toString() + '\n' + layersTable(profile).toString());
 }
 
 Result<void> profileModel(const ProfileOptions &options, const std::stop_token &stop)
@@ -339,7 +358,7 @@ Result<void> profileModel(const ProfileOptions &options, const std::stop_token &
     HALFTONE_TRY(const Profile profile, measure(options, stop));
     tellDisturbance(profile);
     if (options.json)
-        printJson(jsonOf(profile, options));
+        printJson(results::profileJson(profile));
     else
         printProfile(profile, options);
     return {};
@@ -354,12 +373,14 @@ void addProfile(Parser &app, Action &chosen)
     options->model.addTo(command);
     options->policy.addTo(command);
     command.option("--backend", &options->backend, backends::planningBackendNames()).type("NAME");
+    options->precision.addTo(command);
     command.option("--threads", &options->threads, "Number of worker threads (default: one per core)")
         .type("N");
     command.option("--repeats", &options->repeats, "Number of timed runs (default: 30)").type("N");
     command.option("--warmup", &options->warmup, "Number of warm-up runs (default: 5)").type("N");
     command.option("--batch", &options->batch, "First dimension of every input (default: the model's)")
-        .type("N");
+        .type("N")
+        .positive();
     command
         .option("--random-params", &options->seed,
                 "Draw random values for missing parameters, with this seed")

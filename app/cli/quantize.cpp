@@ -12,7 +12,8 @@
 #include "core/mixed/restrict_to_hardware.h"
 #include "core/policy/weight_choice.h"
 #include "core/quantize/pairs.h"
-#include "core/report/json_values.h"
+#include "core/results/quantization_json.h"
+#include "core/session/for_runtime.h"
 #include "core/walks/gptq_weights.h"
 
 #include <algorithm>
@@ -20,7 +21,6 @@
 #include <chrono>
 #include <cstdio>
 #include <iterator>
-#include <map>
 #include <memory>
 
 namespace halftone::cli {
@@ -40,6 +40,7 @@ struct QuantizeOptions
     std::string granularity; ///< likewise
     std::string levels = "mxnet";
     std::string hardware;
+    std::string runtime; ///< that the result is for; empty: any
     bool json = false;
 };
 
@@ -108,6 +109,21 @@ Result<void> takeForm(QuantizeOptions &options, const graph::Graph &graph)
     return {};
 }
 
+/// The form and the codes that the runtime takes.
+Result<void> takeRuntime(QuantizeOptions &options, const graph::Graph &graph, std::vector<std::string> &notes)
+{
+    if (options.runtime.empty())
+        return {};
+    HALFTONE_TRY(const runtimes::KernelTable *const table, session::runtimeFor(options.runtime, graph));
+    if (std::string note = session::documentedNote(*table); !note.empty())
+        notes.push_back(std::move(note));
+    for (std::string &note : session::fitQuantization(*table, options.settings.options))
+        notes.push_back(std::move(note));
+    if (!options.settings.options.asOperators)
+        options.form = "qdq";
+    return {};
+}
+
 /// What the chip has no unit for stays as it is; a warning tells where int8 gains nothing on it.
 Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
                           std::vector<policy::Warning> &warnings)
@@ -119,45 +135,6 @@ Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
     if (auto slow = mixed::slowPathWarning(*chip, tensor::DType::I8))
         warnings.push_back(*std::move(slow));
     return {};
-}
-
-Json reportOf(const QuantizeOptions &options, const walks::QuantizeOutcome &outcome,
-              const std::vector<std::string> &written)
-{
-    Json skipped = Json::array();
-    for (const quantize::SkippedNode &node : outcome.quantized.skipped)
-        skipped.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
-    std::map<std::string_view, const calibration::CalibratedTensor *> tensors;
-    for (const calibration::CalibratedTensor &tensor : outcome.tensors)
-        tensors.emplace(tensor.name, &tensor);
-    Json thresholds = Json::array();
-    for (const quantize::QuantizedThreshold &threshold : outcome.quantized.thresholds) {
-        Json row{{"tensor", threshold.tensor.name},
-                 {"source", threshold.tensor.source},
-                 {"min", threshold.range.low},
-                 {"max", threshold.range.high}};
-        const auto found = tensors.find(threshold.tensor.source);
-        if (found != tensors.end()) {
-            const calibration::Threshold &chosen = found->second->threshold;
-            row["method"] = calibration::nameOf(chosen.method);
-            row["sqnr_db"] = report::numberOrNull(chosen.sqnrDb);
-            row["sqnr_db_minmax"] = report::numberOrNull(chosen.sqnrDbMinMax);
-            row["note"] = chosen.note.empty() ? Json() : Json(chosen.note);
-        }
-        thresholds.push_back(std::move(row));
-    }
-    return {{"form", options.form},
-            {"hardware", options.hardware.empty() ? Json() : Json(options.hardware)},
-            {"calib", options.settings.table.empty() ? options.calib : "table"},
-            {"examples", outcome.examples},
-            {"corrected_biases", outcome.correctedBiases},
-            {"quantized", outcome.quantized.quantized},
-            {"skipped", std::move(skipped)},
-            {"thresholds", std::move(thresholds)},
-            {"notes", outcome.quantized.notes},
-            {"warnings", warningsJson(outcome.quantized.warnings)},
-            {"written", written},
-            {"seconds", outcome.seconds}};
 }
 
 void printSkipped(const std::vector<quantize::SkippedNode> &nodes, const std::string &title)
@@ -303,18 +280,25 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
                      .reads(options.settings.calibrate.examples, options.model)
                      .reads("--table", options.settings.table)
                      .claim(options.out, options.model.model));
-    HALFTONE_TRY(const session::Session opened, options.model.open());
+    HALFTONE_TRY(const session::Session opened, options.model.open(stop));
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     HALFTONE_CHECK(takeForm(options, session.source().model.graph));
     std::vector<policy::Warning> warnings;
+    std::vector<std::string> notes;
+    HALFTONE_CHECK(takeRuntime(options, session.source().model.graph, notes));
     HALFTONE_CHECK(takeHardware(options, session.source().model.graph, warnings));
     HALFTONE_TRY(walks::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     std::ranges::move(warnings, std::back_inserter(outcome.quantized.warnings));
+    std::ranges::move(notes, std::back_inserter(outcome.quantized.notes));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
     tellNotes(session.source().modelPath, outcome.quantized.notes);
     tellWarnings(outcome.quantized.warnings);
     if (options.json)
-        printJson(reportOf(options, outcome, written));
+        printJson(results::quantizationJson(outcome,
+                                            {options.form, options.hardware,
+                                             options.settings.table.empty() ? options.calib : "table",
+                                             options.runtime},
+                                            written));
     else
         printSummary(options, outcome, written);
     return {};
@@ -386,6 +370,7 @@ void addQuantize(Parser &app, Action &chosen)
     addHardware(command, options->hardware)
         .describe(
             "Quantize only what this chip has int8 units for: a name listed by 'hardware', this, or a file");
+    addRuntime(command, options->runtime);
     command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32 (repeatable)")
         .type("NAME");
     command.option("--exclude-op", &settings.options.excludedOps, "Keep an operator in float32 (repeatable)")

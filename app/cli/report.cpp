@@ -86,7 +86,7 @@ void addReport(Parser &app, Action &chosen)
         .type("FILE");
     command.option("--labels", &options->labels, "Labels of the data").type("FILE");
     options->task.addTo(command);
-    command.option("--examples", &options->examples, "Use only the first N examples").type("N");
+    command.option("--examples", &options->examples, "Use only the first N examples").type("N").positive();
     command.option("--threads", &options->threads, "Number of worker threads (default: one per core)")
         .type("N");
     addArithmetic(command, options->arithmetic);

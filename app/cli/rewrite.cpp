@@ -85,7 +85,7 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
                      .reads(options.model)
                      .reads("--fp32-params", options.fp32Params)
                      .claim(options.out, options.model.model));
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     graph::Model model = session.source().model;
     Json rows = Json::array();
     Table table({"pass", "changed", "ms"});
@@ -94,6 +94,7 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
     if (!options.fp32Params.empty()) {
         io::LoadOptions alone;
         alone.takesParametersAlone = true;
+        alone.stop = stop;
         HALFTONE_TRY(original, io::loadModel(options.fp32Params, alone));
         HALFTONE_TRY(rewrite::Rewritten restored, session.restoreParameters(model, original, progress(stop)));
         model = std::move(restored.model);

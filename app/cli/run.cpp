@@ -5,6 +5,7 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/policy/policy_options.h"
+#include "core/results/run_json.h"
 
 #include <array>
 #include <cstdio>
@@ -17,6 +18,7 @@ struct RunOptions
 {
     ModelOptions model;
     DataOptions data;
+    PrecisionOption precision;
     walks::RunSettings settings; ///< with the data, once they were taken
     std::string outputs = "heads";
     std::string out;
@@ -25,31 +27,6 @@ struct RunOptions
     bool hasSeed = false;
     bool json = false;
 };
-
-Json jsonOf(const walks::RunOutcome &outcome, const RunOptions &options)
-{
-    Json outputs = Json::array();
-    for (const io::NamedTensor &output : outcome.outputs) {
-        Json shape = Json::array();
-        for (const std::int64_t dim : output.tensor.shape().dims())
-            shape.push_back(dim);
-        outputs.push_back({{"name", output.name},
-                           {"shape", std::move(shape)},
-                           {"dtype", tensor::nameOf(output.tensor.dtype())}});
-    }
-    Json kernels = Json::object();
-    for (const auto &[name, count] : outcome.kernels)
-        kernels[name] = count;
-    Json accuracy;
-    if (outcome.accuracy)
-        accuracy = {{"top1", outcome.accuracy->top1},
-                    {"top5", outcome.accuracy->top5},
-                    {"examples", outcome.accuracy->examples}};
-    return {{"backend", options.settings.backend}, {"seconds", outcome.seconds},
-            {"batches", outcome.batches},          {"kernels", std::move(kernels)},
-            {"outputs", std::move(outputs)},       {"accuracy", std::move(accuracy)},
-            {"task", taskJson(outcome.task)}};
-}
 
 std::string percent(double share)
 {
@@ -91,6 +68,7 @@ void printSummary(const session::Session &session, const walks::RunOutcome &outc
 Result<void> takeOptions(RunOptions &options)
 {
     HALFTONE_CHECK(options.data.take(options.settings));
+    options.settings.precision = options.precision.type();
     options.settings.allNodes = options.outputs == "all";
     if (options.hasSeed)
         options.settings.randomParameters = options.seed;
@@ -106,15 +84,16 @@ Result<void> run(RunOptions options, const std::stop_token &stop)
                        .writes("--out", options.out)
                        .check());
     HALFTONE_TRY(options.settings.accumulator, policy::accumulatorNamed(options.accumulate));
-    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::Session session, options.model.open(stop));
     HALFTONE_TRY(const walks::RunOutcome outcome, session.run(options.settings, progress(stop)));
     if (!options.out.empty()) {
         auto written = io::writeNpz(outcome.outputs, options.out);
         if (!written.ok())
             return inFile(std::move(written).error(), options.out);
     }
+    tellNotes(session.source().modelPath, outcome.notes);
     if (options.json)
-        printJson(jsonOf(outcome, options));
+        printJson(results::runJson(outcome, options.settings.backend));
     else
         printSummary(session, outcome, options);
     return {};
@@ -128,6 +107,7 @@ void addRun(Parser &app, Action &chosen)
     Command command = app.command("run", "Run a model on arrays or pictures");
     options->model.addTo(command);
     options->data.addTo(command, DataOptions::Labels::Accuracy);
+    options->precision.addTo(command);
     command
         .option("--outputs", &options->outputs,
                 "Values to return: heads (the outputs) or all (every node) (default: heads)")

@@ -6,13 +6,15 @@
 #include "app/cli/output.h"
 #include "app/cli/tune_shards.h"
 #include "core/base/atomic_file.h"
-#include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
 #include "core/tune/front_json.h"
+#include "core/tune/kept_record.h"
+#include "core/tune/limit_text.h"
 #include "core/tune/model_oracle.h"
 #include "core/tune/recording.h"
 #include "core/tune/shared_basis.h"
+#include "core/walks/runtime_model.h"
 
 #include <algorithm>
 #include <charconv>
@@ -27,6 +29,7 @@ struct TuneOptions
     ModelOptions model;
     PolicyOptions policy;
     DataOptions data;
+    PrecisionOption precision;
     std::string out;
     std::string limit;
     std::string time;
@@ -48,6 +51,7 @@ struct TuneOptions
 struct TuneCall
 {
     walks::CompareOptions compare;
+    session::LatencyOptions latency;
     tune::SearchSettings settings;
     std::optional<tune::Pick> pick;
 };
@@ -57,19 +61,6 @@ std::optional<double> numberIn(std::string_view text)
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-/// "sqnr=30", "top1=-0.5"
-Result<tune::Limit> limitIn(const std::string &text)
-{
-    const std::size_t at = text.find('=');
-    const std::string_view name = std::string_view(text).substr(0, at);
-    const auto value
-        = at == std::string::npos ? std::nullopt : numberIn(std::string_view(text).substr(at + 1));
-    using Metric = tune::Limit::Metric;
-    if (!value || (name != "sqnr" && name != "top1"))
-        return badCall("--limit", text, "sqnr=30 (dB) or top1=-0.5 (points)");
-    return tune::Limit{name == "sqnr" ? Metric::Sqnr : Metric::Top1, *value};
 }
 
 /// "60s", "2m", "1h"; seconds where there is no unit
@@ -102,9 +93,15 @@ Result<TuneCall> taken(TuneOptions &options)
                        options.state.empty() ? "; pass --state" : "");
     TuneCall call;
     HALFTONE_CHECK(options.data.take(call.compare));
+    call.latency.backend = call.compare.backend;
+    call.latency.threads = call.compare.threads;
+    call.latency.precision = options.precision.type();
+    call.compare.backend = walks::kernelBackendFor(call.compare.backend);
     call.compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
     if (!options.limit.empty()) {
-        HALFTONE_TRY(call.settings.limit, limitIn(options.limit));
+        call.settings.limit = tune::limitNamed(options.limit);
+        if (!call.settings.limit)
+            return badCall("--limit", options.limit, "sqnr=30 (dB) or top1=-0.5 (points)");
     }
     if (!options.time.empty()) {
         HALFTONE_TRY(call.settings.time, timeIn(options.time));
@@ -131,30 +128,6 @@ Result<void> takeShapes(session::Session &session, const walks::ExampleOptions &
         if (!session.inputShapes().contains(name))
             HALFTONE_CHECK(session.setInputShape(name, shape));
     return {};
-}
-
-/// One of this machine, or one that is good on any of its kind.
-Result<tune::Record> recordFor(const TuneOptions &options, const tune::TuneTask &task)
-{
-    const std::string &file = options.state;
-    const std::string basis = tune::basisOf(task);
-    std::error_code none;
-    const bool isThere = !file.empty() && std::filesystem::exists(file, none);
-    if (!isThere && !options.isPart())
-        return tune::Record{basis, {}, {}, {}, {}, {}};
-    HALFTONE_TRY(const shards::StatisticsOrigin origin, tune::originOf(task));
-    if (!isThere)
-        return tune::Record{tune::basisOf(origin), {}, {}, {}, {}, {}};
-    HALFTONE_TRY(const auto mapped, MappedFile::open(file));
-    auto record
-        = tune::readRecord({reinterpret_cast<const char *>(mapped->bytes().data()), mapped->bytes().size()});
-    if (!record.ok())
-        return inFile(record.error(), file);
-    if (record.value().basis != basis && record.value().basis != tune::basisOf(origin))
-        return inFile(badInput("basis", record.value().basis,
-                               basis + "; the file belongs to a different search, so choose another one"),
-                      file);
-    return record;
 }
 
 /// Of what is offered, the fastest.
@@ -196,7 +169,7 @@ std::size_t disturbedPoints(const tune::Front &front)
         front.best(), [&front](std::size_t k) { return front.points[k].measured->isDisturbed; }));
 }
 
-void printFront(const tune::Front &front, const TuneOptions &options)
+void printFront(const tune::Front &front, const TuneOptions &options, const TuneCall &call)
 {
     const bool isDisturbed = disturbedPoints(front) > 0;
     std::vector<std::string> titles{"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"};
@@ -238,6 +211,9 @@ void printFront(const tune::Front &front, const TuneOptions &options)
             return point.measured && point.measured->byDevice;
         }))
         head.add({"timed by", "the device's own clock, without copies to and from it"});
+    if (call.latency.backend != call.compare.backend)
+        head.add({"backends",
+                  "times of " + call.latency.backend + ", errors as computed by " + call.compare.backend});
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
@@ -295,7 +271,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
         HALFTONE_TRY(io::ModelOutput claimed, files.claim(options.write, options.model.model));
         output.emplace(std::move(claimed));
     }
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     HALFTONE_CHECK(takeShapes(session, call.compare.examples));
     std::vector<std::string> notes = session.source().notes;
@@ -305,10 +281,9 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     task.shapes = std::make_shared<const infer::ShapeMap>(shapes);
     task.policy = std::make_shared<const policy::Policy>(tune::withoutAdopted(policy));
     task.compare = call.compare;
-    task.latency.backend = call.compare.backend;
-    task.latency.threads = call.compare.threads;
+    task.latency = call.latency;
     task.hasInt8 = options.hasInt8;
-    HALFTONE_TRY(tune::Record record, recordFor(options, task));
+    HALFTONE_TRY(tune::Record record, tune::keptRecord(task, options.state, options.isPart()));
     tune::ModelOracle oracle(task);
     // A state that shards share is not theirs to write.
     tune::RecordingOracle recording(oracle, std::move(record),
@@ -352,7 +327,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     if (options.json)
         printJson(json);
     else
-        printFront(front, options);
+        printFront(front, options, call);
     return stop.stop_requested() ? Result<void>(cancelled()) : Result<void>();
 }
 
@@ -368,6 +343,7 @@ void addTune(Parser &app, Action &chosen)
     command.remove("--inputs"); // here it is the data to measure on
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command.get("--inputs").required();
+    options->precision.addTo(command);
     command.option("--out", &options->out, "Write the front to this file and each point's policy beside it")
         .type("FRONT.json")
         .notEmpty()

@@ -3,10 +3,7 @@
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/base/text.h"
-#include "core/infer/known_shapes.h"
-#include "core/latency/typed_model.h"
-#include "core/mixed/type_census.h"
-#include "core/policy/policy_options.h"
+#include "core/results/verification_json.h"
 
 #include <array>
 #include <cstdio>
@@ -23,7 +20,12 @@ struct VerifyOptions
 {
     ModelOptions model;
     PolicyOptions policy;
+    std::string backend; ///< a runtime whose types are told; empty: none
+    PrecisionOption precision;
     bool json = false;
+
+    /// Something is held against the model.
+    bool asks() const { return !policy.isEmpty() || !backend.empty(); }
 };
 
 /// What everything comes to, casts left out.
@@ -48,60 +50,6 @@ template <class Number>
 double shareOf(Number part, Number whole)
 {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-/// Null where not one operator of the whole has a known cost.
-Json jsonShare(std::int64_t part, std::int64_t whole)
-{
-    return whole == 0 ? Json() : Json(shareOf(part, whole));
-}
-
-Json jsonOf(const TypeShare &share, const TypeShare &sum)
-{
-    return {{"operators", share.operators}, {"operators_share", shareOf(share.operators, sum.operators)},
-            {"flops", share.flops},         {"flops_share", jsonShare(share.flops, sum.flops)},
-            {"bytes", share.bytes},         {"bytes_share", jsonShare(share.bytes, sum.bytes)},
-            {"uncosted", share.uncosted}};
-}
-
-Json jsonOf(const TypeDifference &difference)
-{
-    return {{"node", difference.name},
-            {"op", difference.op},
-            {"requested", wordOf(difference.asked)},
-            {"computes", wordOf(difference.got)},
-            {"entry", difference.entry},
-            {"why", difference.why}};
-}
-
-Json jsonOf(const graph::Graph &graph, const TypeCensus &census, const policy::Policy *policy)
-{
-    const TypeShare sum = sumOf(census);
-    Json types = Json::object();
-    for (const TypeShare &share : census.shares)
-        types[wordOf(share.type)] = jsonOf(share, sum);
-    Json nodes = Json::array();
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (!graph.isVariable(id))
-            nodes.push_back({{"name", graph.node(id).name},
-                             {"op", graph.node(id).op},
-                             {"computes", wordOf(census.computes[id])}});
-    }
-    Json differences = Json::array();
-    for (const TypeDifference &difference : census.differences)
-        differences.push_back(jsonOf(difference));
-    return {{"operators", sum.operators},
-            {"flops", sum.flops},
-            {"bytes", sum.bytes},
-            {"uncosted", sum.uncosted},
-            {"in_bodies", census.inBodies},
-            {"types", std::move(types)},
-            {"casts", {{"count", census.casts.operators}, {"bytes", census.casts.bytes}}},
-            {"target", policy ? Json(wordOf(policy::askedTarget(*policy))) : Json()},
-            {"requested", policy ? Json(census.asked) : Json()},
-            {"differences", std::move(differences)},
-            {"nodes", std::move(nodes)},
-            {"warnings", warningsJson(census.warnings)}};
 }
 
 std::string percent(std::int64_t part, std::int64_t whole)
@@ -165,65 +113,29 @@ Result<void> verdict(const session::Session &session, const TypeCensus &census)
                   session.source().modelPath);
 }
 
-/// Shares are those of one example where nothing says how many there are: the first axis of data whose other axes are known is 1.
-Result<void> takeOneExample(session::Session &session, const infer::ShapeMap &shapes)
-{
-    const graph::Graph &graph = session.source().model.graph;
-    for (graph::NodeId id = 0; session.inputShapes().empty() && id < graph.nodeCount(); ++id) {
-        tensor::Shape shape = graph.isVariable(id) ? shapes.byNode[id].front() : tensor::Shape();
-        if (shape.rank() == 0 || shape[0] != tensor::Shape::kUnknown)
-            continue;
-        shape[0] = 1;
-        if (shape.isComplete())
-            HALFTONE_CHECK(session.setInputShape(graph.node(id).name, std::move(shape)));
-    }
-    return {};
-}
-
-/// Where operators are what values say, a run tells; where that cannot be, costs stay open.
-Result<infer::TypedModel> typedModel(const session::Session &session, infer::ShapeMap shapes,
-                                     const policy::Policy &policy, const std::stop_token &stop)
-{
-    const graph::Model &model = session.source().model;
-    infer::KnownShapes known = infer::variableShapes(model.graph, shapes);
-    for (const auto &[name, shape] : session.inputShapes())
-        known.insert_or_assign(name, shape);
-    // Loops that are long are not run for the shapes behind them: their costs stay open.
-    constexpr interpret::RunLimits kLimits{1000, std::size_t{64} << 20};
-    auto typed = latency::typedModel(model, known, policy, progress(stop), {}, kLimits);
-    if (typed.ok() || typed.error().code == Errc::Cancelled)
-        return typed;
-    return mixed::typedAsStored(model, std::move(shapes), policy);
-}
-
 Result<void> verify(const VerifyOptions &options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(CommandFiles().reads(options.model).reads("--policy", options.policy.file).check());
-    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(session::Session session, options.model.open(stop));
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
-    std::vector<std::string> notes = session.source().notes;
-    HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     const policy::Policy *const wanted = options.policy.isEmpty() ? nullptr : &policy;
-    if (wanted && wanted->analysedFormat)
-        return policy::notExported(*wanted->analysedFormat);
-    HALFTONE_CHECK(takeOneExample(session, shapes));
-    auto typed = typedModel(session, std::move(shapes), policy, stop);
-    if (!typed.ok())
-        return inFile(std::move(typed).error(), session.source().modelPath);
-    const graph::Graph &graph = typed.value().model.graph; // functions are taken apart
-    const auto census = mixed::typeCensus(typed.value(), wanted);
-    if (!census.ok())
-        return inFile(options.policy.located(census.error()), session.source().modelPath);
+    const auto found = session::verifyModel(
+        session, {wanted, options.backend, options.precision.type(), policy.inputDtypes}, progress(stop));
+    if (!found.ok())
+        return options.policy.located(found.error());
+    const TypeCensus &census = found.value().census;
     if (options.json) {
-        printJson(jsonOf(graph, census.value(), wanted));
+        printJson(results::verificationJson(found.value(), wanted));
     } else {
+        std::vector<std::string> notes = session.source().notes;
+        notes.insert(notes.end(), found.value().notes.begin(), found.value().notes.end());
         tellNotes(session.source().modelPath, notes);
-        printShares(census.value());
-        if (wanted)
-            printDifferences(census.value());
+        printShares(census);
+        if (options.asks())
+            printDifferences(census);
     }
-    tellWarnings(census.value().warnings);
-    return verdict(session, census.value());
+    tellWarnings(census.warnings);
+    return verdict(session, census);
 }
 
 } // namespace
@@ -235,6 +147,11 @@ void addVerify(Parser &app, Action &chosen)
         "verify", "Show the types a model's operators compute in and whether they match the policy");
     options->model.addTo(command);
     options->policy.addTo(command);
+    command
+        .option("--backend", &options->backend,
+                "Also show the types that this runtime computes in, and where they are not the model's")
+        .type("NAME");
+    options->precision.addTo(command);
     command.flag("--json", options->json, "Print the result as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return verify(*options, stop); };

@@ -2,6 +2,7 @@
 
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/picture_rules_form.h"
+#include "core/walks/runtime_model.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
 
@@ -129,7 +130,7 @@ void PreprocessDialog::measure(std::size_t tile)
     settings.examples.examples = m_data.examples > 0 ? std::min(m_data.examples, kMeasured) : kMeasured;
     settings.examples.preprocess
         = widgets::pathBytes(m_rulesFiles->filePath(QString::number(tile) + ".json"));
-    settings.backend = m_settings.backend;
+    settings.backend = walks::kernelBackendFor(m_settings.backend);
     settings.threads = m_settings.threads;
     m_tiles[tile].score = tr("measuring\u2026");
     showTile(m_tiles[tile]);

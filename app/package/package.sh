@@ -95,9 +95,11 @@ make_wheels() {
     prefix=$(fresh prefix)
     installed "$prefix" Programs
     stage=$(fresh halftone_nn)
-    cp -r app/package/python/halftone "$stage/"
+    cp -r app/python/halftone "$stage/"
     relink "$build" halftone-cli "$stage/halftone/bin/halftone-cli" "\$ORIGIN/../lib"
+    relink "$build" halftone-runtime "$stage/halftone/bin/halftone-runtime" "\$ORIGIN/../lib"
     libraries_beside "$build" "$stage/halftone/lib"
+    relink "$build" libhalftone.so "$stage/halftone/lib/libhalftone.so" "\$ORIGIN"
     mkdir -p "$stage/data/share/man/man1"
     cp "$prefix/share/man/man1/halftone-cli.1" "$stage/data/share/man/man1/"
     licences_in "$stage/licenses" compiled linked
@@ -139,6 +141,7 @@ make_tar() {
     installed "$stage" Programs Window
     rm -rf "${stage:?}/lib" "${stage:?}/bin"
     relink "$build" halftone-cli "$stage/bin/halftone-cli" "\$ORIGIN/../lib"
+    relink "$build" halftone-runtime "$stage/bin/halftone-runtime" "\$ORIGIN/../lib"
     relink "$build" halftone "$stage/bin/halftone" "\$ORIGIN/../lib"
     printf '[Paths]\nPrefix = ..\n' >"$stage/bin/qt.conf"
     ln -s bin/halftone bin/halftone-cli "$stage/"

@@ -31,7 +31,7 @@ KINDS = {
         "requires": ["numpy", 'halftone-nn-gui =={version} ; extra == "gui"'],
         "extras": ["gui"],
         "commands": ["halftone-cli = halftone._programs:cli", "halftone = halftone._programs:window"],
-        "text": "`halftone-cli` converts, quantizes, compares, calibrates and profiles ONNX and MXNet models.\n"
+        "text": "`halftone-cli` and the module `halftone` convert, quantize, compare, calibrate and profile ONNX and MXNet models.\n"
                 'The window is an extra: `pip install "halftone-nn[gui]"`, then `halftone MODEL`.\n',
     },
     "window": {

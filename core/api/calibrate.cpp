@@ -7,13 +7,6 @@
 namespace halftone::api {
 namespace {
 
-calibration::CodeType codesOf(Codes codes)
-{
-    return codes == Codes::Int8 ? calibration::CodeType::Int8
-        : codes == Codes::UInt8 ? calibration::CodeType::Uint8
-                                : calibration::CodeType::Auto;
-}
-
 std::vector<TensorRange> rangesOf(const std::vector<calibration::CalibratedTensor> &tensors)
 {
     std::vector<TensorRange> ranges;
@@ -43,12 +36,26 @@ const std::vector<TensorRange> &Calibration::tensors() const
 
 std::size_t Calibration::examples() const
 {
-    return m_content->outcome.examples;
+    return m_content->outcome->examples;
 }
 
 double Calibration::seconds() const
 {
-    return m_content->outcome.seconds;
+    return m_content->outcome->seconds;
+}
+
+Result<std::string> Calibration::report() const
+{
+    return answer([&]() -> halftone::Result<std::string> {
+        std::string text;
+        HALFTONE_CHECK(report::writeCalibration(m_content->outcome->tensors, m_content->method,
+                                                m_content->outcome->examples, m_content->outcome->seconds,
+                                                [&text](std::string_view piece) {
+                                                    text += piece;
+                                                    return halftone::Result<void>();
+                                                }));
+        return text;
+    });
 }
 
 Result<Calibration> calibrate(const Model &model, const Data &data, const CalibrateOptions &options,
@@ -56,13 +63,15 @@ Result<Calibration> calibrate(const Model &model, const Data &data, const Calibr
 {
     return answer([&]() -> halftone::Result<Calibration> {
         walks::CalibrateOptions settings;
-        setWork(settings, data, options.compute);
+        HALFTONE_CHECK(setWork(settings, data, options.compute));
+        settings.memoryLimit = options.memoryLimit;
         settings.threshold = {methodOf(options.method), codesOf(options.codes), options.percentile};
         settings.layers = options.layers;
         HALFTONE_TRY(walks::CalibrateOutcome outcome,
                      Inside::sessionOf(model).calibrate(settings, progressOf(progress)));
         std::vector<TensorRange> ranges = rangesOf(outcome.tensors);
-        return Inside::calibration({std::move(outcome), settings.threshold.method, std::move(ranges)});
+        return Inside::calibration({std::make_shared<const walks::CalibrateOutcome>(std::move(outcome)),
+                                    settings.threshold.method, std::move(ranges)});
     });
 }
 
@@ -72,7 +81,7 @@ Result<std::string> saveCalibration(const Calibration &calibration, const std::s
         const auto &content = Inside::of(calibration);
         HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
         HALFTONE_CHECK(report::writeCalibration(
-            content.outcome.tensors, content.method, content.outcome.examples, content.outcome.seconds,
+            content.outcome->tensors, content.method, content.outcome->examples, content.outcome->seconds,
             [&file](std::string_view piece) { return file.write(piece); }));
         HALFTONE_CHECK(file.write("\n"));
         HALFTONE_CHECK(file.commit());

@@ -2,7 +2,9 @@
 
 #include "core/api/inside.h"
 #include "core/infer/shown_outputs.h"
+#include "core/results/comparison_json.h"
 #include "core/walks/compare.h"
+#include "core/walks/compare_values.h"
 
 namespace halftone::api {
 namespace {
@@ -17,18 +19,28 @@ std::optional<Errors> errorsOf(const std::optional<tensor::ErrorFigures> &figure
     return figures ? std::optional(errorsOf(*figures)) : std::nullopt;
 }
 
-walks::CompareOptions compareOptions(const Data &data, const CompareOptions &options)
+halftone::Result<walks::CompareOptions> compareOptions(const Data &data, const CompareOptions &options)
 {
     walks::CompareOptions compare;
-    setWork(compare, data, options.compute);
+    HALFTONE_CHECK(setWork(compare, data, options.compute));
+    compare.otherBackend = options.otherBackend;
+    compare.arithmetic = options.arithmetic == Arithmetic::Mxnet ? backends::Arithmetic::Runtime
+                                                                 : backends::Arithmetic::Defined;
+    HALFTONE_TRY(compare.accumulator, accumulatorOf(options.accumulate));
     compare.eachAlone = true;
-    compare.settings.isolated = options.isolated;
+    compare.settings.isolated = options.effect != Effect::Cumulative;
     compare.settings.memoryLimit = options.memoryLimit;
     compare.settings.threshold = options.threshold;
     return compare;
 }
 
-Comparison comparisonOf(const walks::CompareOutcome &outcome)
+std::string_view nameOf(Effect effect)
+{
+    return effect == Effect::Both ? "both" : effect == Effect::Isolated ? "isolated" : "cumulative";
+}
+
+Comparison comparisonOf(const walks::CompareOutcome &outcome, const walks::CompareOptions &options,
+                        Effect effect)
 {
     Comparison all;
     const graph::Graph &graph = outcome.models.reference.graph;
@@ -45,7 +57,11 @@ Comparison comparisonOf(const walks::CompareOutcome &outcome)
     all.examples = outcome.examples;
     all.reference = accuracyOf(outcome.reference);
     all.other = accuracyOf(outcome.other);
+    all.task = scoreOf(outcome.task);
+    all.unmatched = outcome.unmatched.reference;
+    all.unmatched.insert(all.unmatched.end(), outcome.unmatched.other.begin(), outcome.unmatched.other.end());
     all.seconds = outcome.seconds;
+    all.report = textOf(results::compareJson(outcome, options, std::string(nameOf(effect))));
     return all;
 }
 
@@ -56,10 +72,13 @@ Result<Comparison> compare(const Conversion &conversion, const Data &data, const
 {
     return answer([&]() -> halftone::Result<Comparison> {
         const session::Session &session = Inside::sessionOf(conversion.source());
+        const mixed::ConvertedModel &converted = *Inside::of(conversion).derived.converted;
+        HALFTONE_TRY(walks::CompareOptions how, compareOptions(data, options));
+        if (!options.accumulate)
+            how.accumulator = converted.policy.accumulate.value_or(tensor::DType::Unknown);
         HALFTONE_TRY(const walks::CompareOutcome outcome,
-                     session.compare(*Inside::of(conversion).derived.converted, compareOptions(data, options),
-                                     progressOf(progress)));
-        return comparisonOf(outcome);
+                     session.compare(converted, how, progressOf(progress)));
+        return comparisonOf(outcome, how, options.effect);
     });
 }
 
@@ -67,15 +86,33 @@ Result<Comparison> compare(const Model &reference, const Model &other, const Dat
                            const CompareOptions &options, const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Comparison> {
-        if (options.isolated)
+        if (options.effect != Effect::Cumulative)
             return badCall(Field::Effect, "isolated errors need a conversion; two separate models have none");
-        auto models = compare::pairByName(Inside::graphModelOf(reference), Inside::graphModelOf(other));
-        if (!models.ok())
-            return inFile(std::move(models).error(), other.path());
+        HALFTONE_TRY(const walks::CompareOptions how, compareOptions(data, options));
         HALFTONE_TRY(const walks::CompareOutcome outcome,
-                     walks::compareModels(std::move(models).value(), reference.path(),
-                                          compareOptions(data, options), progressOf(progress)));
-        return comparisonOf(outcome);
+                     Inside::sessionOf(reference).compareWith(Inside::sessionOf(other).source(), how,
+                                                              progressOf(progress)));
+        return comparisonOf(outcome, how, options.effect);
+    });
+}
+
+Result<Comparison> compareValues(const Model &model, const std::vector<Array> &values, const Data &data,
+                                 const CompareOptions &options, const Progress &progress)
+{
+    return answer([&]() -> halftone::Result<Comparison> {
+        if (options.effect != Effect::Cumulative)
+            return badCall(Field::Effect, "isolated errors need a conversion; recorded values have none");
+        HALFTONE_TRY(const walks::CompareOptions how, compareOptions(data, options));
+        std::vector<io::NamedTensor> recorded;
+        for (const Array &value : values) {
+            HALFTONE_TRY(tensor::Tensor tensor, tensorOf(value));
+            recorded.push_back({value.name, std::move(tensor)});
+        }
+        const session::Session &session = Inside::sessionOf(model);
+        HALFTONE_TRY(const walks::CompareOutcome outcome,
+                     walks::compareValues(session.source().model, session.source().modelPath, recorded, how,
+                                          progressOf(progress)));
+        return comparisonOf(outcome, how, options.effect);
     });
 }
 

@@ -1,6 +1,7 @@
 #include "halftone/convert.h"
 
 #include "core/api/inside.h"
+#include "core/policy/policy_json.h"
 #include "core/report/conversion_json.h"
 #include "core/rewrite/nested_conversions.h"
 
@@ -9,26 +10,22 @@
 namespace halftone::api {
 namespace {
 
-walks::CalibrateOptions calibrateOptions(const ConvertOptions &options)
+halftone::Result<walks::CalibrateOptions> calibrateOptions(const ConvertOptions &options)
 {
     walks::CalibrateOptions calibrate;
-    setWork(calibrate, options.data, options.compute);
+    HALFTONE_CHECK(setWork(calibrate, options.data, options.compute));
+    calibrate.threshold.percentile = options.percentile;
     return calibrate;
 }
 
 halftone::Result<void> checkCorrection(const policy::Policy &policy, const ConvertOptions &options)
 {
-    if (!options.correctBiases || (walks::asksForInt8(policy) && !options.data.inputs.empty()))
+    if (!options.correctBiases || (walks::asksForInt8(policy) && options.data.isGiven()))
         return {};
     return badCall({}, "bias correction needs int8 operators and data");
 }
 
 } // namespace
-
-Conversion Inside::conversion(Conversion::Content content)
-{
-    return Conversion(std::make_shared<const Conversion::Content>(std::move(content)));
-}
 
 Conversion::Conversion(std::shared_ptr<const Content> content)
     : m_content(std::move(content))
@@ -95,10 +92,38 @@ const std::vector<std::string> &Conversion::notes() const
     return m_content->derived.notes;
 }
 
+std::string Conversion::policy() const
+{
+    return policy::writePolicy(m_content->derived.converted->policy);
+}
+
 std::string Conversion::report() const
 {
     return report::conversionJson(Inside::graphModelOf(m_content->source).graph,
                                   *m_content->derived.converted, &m_content->shapes);
+}
+
+halftone::Result<Conversion> Inside::convert(const Model &model, const policy::Policy &wanted,
+                                             const ConvertOptions &options,
+                                             const halftone::Progress &progress)
+{
+    HALFTONE_CHECK(checkCorrection(wanted, options));
+    const session::Session &session = sessionOf(model);
+    std::vector<std::string> notes; // the model has told them
+    HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
+    session::DeriveRequest request{session.source().model, session.source().modelPath, wanted, &shapes};
+    request.strict = options.strict;
+    request.opset = options.opset;
+    request.isForAnalysis = options.isForAnalysis;
+    request.ranges.table = options.rangeTable;
+    HALFTONE_TRY(request.ranges.calibrate, calibrateOptions(options));
+    if (options.correctBiases)
+        request.correction = request.ranges.calibrate;
+    HALFTONE_TRY(session::Derived derived, session.derive(request, progress));
+    HALFTONE_TRY(Model made, modelFrom(model, derived.converted->model));
+    std::vector<Warning> warnings = warningsOf(derived.converted->warnings);
+    return Conversion(std::make_shared<const Conversion::Content>(Conversion::Content{
+        model, std::move(made), std::move(shapes), std::move(derived), std::move(warnings)}));
 }
 
 Result<Conversion> convert(const Model &model, const Policy &policy, const ConvertOptions &options,
@@ -106,21 +131,7 @@ Result<Conversion> convert(const Model &model, const Policy &policy, const Conve
 {
     return answer([&]() -> halftone::Result<Conversion> {
         HALFTONE_TRY(const policy::Policy wanted, policyOf(policy));
-        HALFTONE_CHECK(checkCorrection(wanted, options));
-        const session::Session &session = Inside::sessionOf(model);
-        std::vector<std::string> notes; // the model has told them
-        HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
-        session::DeriveRequest request{session.source().model, session.source().modelPath, wanted, &shapes};
-        request.strict = options.strict;
-        request.ranges.table = options.rangeTable;
-        request.ranges.calibrate = calibrateOptions(options);
-        if (options.correctBiases)
-            request.correction = request.ranges.calibrate;
-        HALFTONE_TRY(session::Derived derived, session.derive(request, progressOf(progress)));
-        HALFTONE_TRY(Model made, Inside::modelFrom(model, derived.converted->model));
-        std::vector<Warning> warnings = warningsOf(derived.converted->warnings);
-        return Inside::conversion(
-            {model, std::move(made), std::move(shapes), std::move(derived), std::move(warnings)});
+        return Inside::convert(model, wanted, options, progressOf(progress));
     });
 }
 

@@ -1,18 +1,29 @@
 #include "halftone/open.h"
 
 #include "core/api/inside.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/shown_outputs.h"
+#include "core/infer/stored_types.h"
 #include "core/infer/variables.h"
+#include "core/io/model_bytes.h"
+#include "core/results/info_json.h"
+#include "core/session/in_format.h"
 #include "core/walks/run.h"
 
 namespace halftone::api {
 namespace {
 
-std::vector<Value> outputsOf(const graph::Graph &graph, const infer::ShapeMap &shapes)
+std::vector<Value> outputsOf(const graph::Model &model, const infer::ShapeMap &shapes)
 {
+    const graph::Graph &graph = model.graph;
     std::vector<Value> outputs;
     const std::vector<std::string> names = walks::sourceOutputNames(graph);
-    for (std::size_t k = 0; k < names.size(); ++k)
-        outputs.push_back({names[k], shapeOf(shapes.of(graph.heads()[k])), Type::Unknown});
+    const auto types = infer::storedTypes(model);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        const graph::Entry &head = graph.heads()[k];
+        outputs.push_back({names[k], shapeOf(shapes.of(head)),
+                           types.ok() ? typeOf(types.value().of(head)) : Type::Unknown});
+    }
     return outputs;
 }
 
@@ -37,7 +48,7 @@ halftone::Result<Model> Inside::model(session::Session session)
     std::vector<std::string> notes = loaded.notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     HALFTONE_TRY(std::vector<Value> inputs, inputsOf(loaded.model, shapes));
-    std::vector<Value> outputs = outputsOf(loaded.model.graph, shapes);
+    std::vector<Value> outputs = outputsOf(loaded.model, shapes);
     return Model(std::make_shared<const Model::Content>(
         Model::Content{std::move(session), std::move(inputs), std::move(outputs), std::move(notes)}));
 }
@@ -81,6 +92,37 @@ std::map<std::string, std::size_t> Model::operators() const
     return counts;
 }
 
+std::string Model::format() const
+{
+    return std::string(dialect::of(Inside::graphModelOf(*this).graph).name());
+}
+
+std::vector<Node> Model::nodes() const
+{
+    const graph::Graph &graph = Inside::graphModelOf(*this).graph;
+    const dialect::Dialect &dialect = dialect::of(graph);
+    const std::vector<std::size_t> shown = infer::shownOutputs(graph);
+    std::vector<Node> nodes;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id))
+            continue;
+        Node &node = nodes.emplace_back(Node{graph.node(id).name, graph.node(id).op, {}, {}});
+        for (const graph::Entry &input : graph.inputs(id))
+            node.inputs.push_back(dialect.entryName(graph, input));
+        for (std::uint32_t k = 0; k < shown[id]; ++k)
+            node.outputs.push_back(dialect.entryName(graph, {id, k, 0}));
+    }
+    return nodes;
+}
+
+Result<std::string> Model::report() const
+{
+    return answer([&]() -> halftone::Result<std::string> {
+        HALFTONE_TRY(const results::ModelFacts facts, results::modelFacts(m_content->session));
+        return textOf(results::infoJson(facts));
+    });
+}
+
 const std::vector<Value> &Model::inputs() const
 {
     return m_content->inputs;
@@ -96,24 +138,68 @@ const std::vector<std::string> &Model::notes() const
     return m_content->notes;
 }
 
+namespace {
+
+halftone::Result<Model> withShapes(session::Session session, const OpenOptions &options)
+{
+    for (const auto &[name, shape] : options.shapes)
+        HALFTONE_CHECK(session.setInputShape(name, tensor::Shape(shape)));
+    return Inside::model(std::move(session));
+}
+
+io::LoadOptions loadOptions(const OpenOptions &options)
+{
+    io::LoadOptions how;
+    how.params = options.parameters;
+    how.noParams = options.withoutParameters;
+    return how;
+}
+
+} // namespace
+
 Result<Model> open(const std::string &path, const OpenOptions &options, const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Model> {
         HALFTONE_CHECK(progressOf(progress).checkStop());
-        io::LoadOptions how;
-        how.params = options.parameters;
-        how.noParams = options.withoutParameters;
+        io::LoadOptions how = loadOptions(options);
+        how.stop = progressOf(progress).stop;
         HALFTONE_TRY(session::Session session, session::Session::open(path, how));
-        for (const auto &[name, shape] : options.shapes)
-            HALFTONE_CHECK(session.setInputShape(name, tensor::Shape(shape)));
         HALFTONE_CHECK(progressOf(progress).checkStop());
-        return Inside::model(std::move(session));
+        return withShapes(std::move(session), options);
     });
 }
 
-Result<std::vector<std::string>> save(const Model &model, const std::string &prefix)
+Result<Model> read(std::span<const std::byte> bytes, const std::string &path, const OpenOptions &options)
 {
-    return answer([&] { return Inside::sessionOf(model).write(Inside::graphModelOf(model), prefix); });
+    return answer([&]() -> halftone::Result<Model> {
+        HALFTONE_TRY(session::Session session,
+                     session::Session::read({bytes.begin(), bytes.end()}, path, loadOptions(options)));
+        return withShapes(std::move(session), options);
+    });
+}
+
+Result<std::vector<std::string>> save(const Model &model, const std::string &prefix,
+                                      const SaveOptions &options)
+{
+    return answer([&]() -> halftone::Result<std::vector<std::string>> {
+        const graph::Model &written = Inside::graphModelOf(model);
+        HALFTONE_TRY(io::ModelOutput output,
+                     io::ModelOutput::claim(prefix, io::outputFormat(prefix, written.graph)));
+        if (options.externalData)
+            output.separateValues();
+        return Inside::sessionOf(model).write(written, output);
+    });
+}
+
+Result<std::vector<std::byte>> bytes(const Model &model)
+{
+    return answer([&] {
+        const graph::Model &written = Inside::graphModelOf(model);
+        const io::ModelFormat *const format = io::formatOf(written.graph);
+        return io::modelBytes(written,
+                              format != nullptr ? session::writtenTypes(*format, written)
+                                                : std::vector<tensor::DType>());
+    });
 }
 
 } // namespace halftone::api

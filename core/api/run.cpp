@@ -1,102 +1,154 @@
 #include "halftone/run.h"
 
 #include "core/api/inside.h"
+#include "core/api/prepared_run.h"
 #include "core/backends/backends.h"
-#include "core/base/share_work.h"
+#include "core/base/text.h"
 #include "core/interpret/fed_types.h"
-#include "core/interpret/interpreter.h"
-#include "core/tensor/elements.h"
+#include "core/results/run_json.h"
 #include "core/walks/run.h"
+#include "core/walks/value_names.h"
 
-#include <cstring>
+#include <algorithm>
+#include <mutex>
 
 namespace halftone::api {
+
+struct Prepared::Content
+{
+    Model model;
+    PreparedSettings settings;
+    std::mutex mutex;
+    std::vector<std::unique_ptr<PreparedRun>> idle; ///< one for each thread that has run it
+};
+
 namespace {
 
-Array arrayOf(const std::string &name, const tensor::Tensor &tensor)
+halftone::Result<interpret::Feed> feedOf(const graph::Graph &graph, const std::vector<Array> &inputs)
 {
-    return {name, typeOf(tensor.dtype()), shapeOf(tensor.shape()).value_or(Shape()),
-            std::vector<std::byte>(tensor.bytes().begin(), tensor.bytes().end())};
+    interpret::Feed feed;
+    for (const Array &array : inputs) {
+        HALFTONE_TRY(tensor::Tensor tensor, tensorOf(array));
+        HALFTONE_CHECK(interpret::checkFedType(graph, array.name, tensor.dtype()));
+        feed.insert_or_assign(array.name, std::move(tensor));
+    }
+    return feed;
 }
 
-halftone::Result<tensor::Tensor> tensorOf(const Array &array)
+/// fails: BadCall for a name that no value has
+halftone::Result<void> checkValues(const graph::Graph &graph, const std::vector<std::string> &wanted)
 {
-    const tensor::Shape shape(array.shape);
-    const auto count = shape.elementCount();
-    if (!count || array.type == Type::Unknown
-        || array.bytes.size() / sizeOf(array.type) != static_cast<std::size_t>(*count)
-        || array.bytes.size() % sizeOf(array.type) != 0)
-        return badInput(array.name, std::to_string(array.bytes.size()) + " bytes",
-                        "those of " + std::string(nameOf(array.type)) + ' ' + shape.toString());
-    return tensor::Tensor::owning(dtypeOf(array.type), shape, array.bytes);
+    if (wanted.empty())
+        return {};
+    const std::vector<std::string> heads = walks::sourceOutputNames(graph);
+    const std::vector<std::vector<std::string>> values = walks::valueNames(graph);
+    std::vector<std::string_view> known(heads.begin(), heads.end());
+    for (const auto &names : values)
+        known.insert(known.end(), names.begin(), names.end());
+    for (const std::string &name : wanted) {
+        if (std::ranges::find(known, name) == known.end())
+            return badCall("outputs",
+                           '"' + name + "\": no value has this name" + didYouMean(nearestNames(name, known)));
+    }
+    return {};
+}
+
+std::vector<Array> arraysOf(const std::vector<io::NamedTensor> &tensors)
+{
+    std::vector<Array> arrays;
+    for (const io::NamedTensor &one : tensors)
+        arrays.push_back(arrayOf(one.name, one.tensor));
+    return arrays;
 }
 
 } // namespace
 
-std::optional<Accuracy> accuracyOf(const std::optional<tasks::Accuracy> &accuracy)
+halftone::Result<Prepared> Inside::prepared(const Model &model, const PrepareOptions &options)
 {
-    if (!accuracy)
-        return std::nullopt;
-    return Accuracy{accuracy->top1, accuracy->top5, accuracy->examples};
+    auto content = std::make_shared<Prepared::Content>(model);
+    PreparedSettings &settings = content->settings;
+    settings.backend = options.backend;
+    settings.threads = options.threads;
+    settings.allNodes = options.allNodes;
+    settings.values = options.outputs;
+    settings.seed = options.randomParameters;
+    HALFTONE_TRY(settings.precision, precisionOf(options.precision));
+    HALFTONE_TRY(settings.accumulator, accumulatorOf(options.accumulate));
+    HALFTONE_CHECK(checkValues(Inside::graphModelOf(model).graph, options.outputs));
+    HALFTONE_TRY(const backends::BackendInfo info, backends::backendInfo(options.backend));
+    if (!info.available)
+        return unsupported(Field::Backend, info.name + ": " + info.why);
+    return Prepared(std::move(content));
 }
 
-Array Array::of(std::string name, Shape shape, const std::vector<float> &values)
+Prepared::Prepared(std::shared_ptr<Content> content)
+    : m_content(std::move(content))
 {
-    Array array{std::move(name), Type::Float32, std::move(shape),
-                std::vector<std::byte>(values.size() * sizeof(float))};
-    if (!values.empty())
-        std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
-    return array;
 }
 
-std::vector<float> Array::floats() const
+Result<std::vector<Array>> Prepared::run(const std::vector<Array> &inputs, const Progress &progress) const
 {
-    std::vector<float> values(type == Type::Unknown ? 0 : bytes.size() / sizeOf(type));
-    tensor::widen(dtypeOf(type), bytes.data(), values.size(), values.data());
-    return values;
+    return answer([&]() -> halftone::Result<std::vector<Array>> {
+        const graph::Model &model = Inside::graphModelOf(m_content->model);
+        const halftone::Progress followed = progressOf(progress);
+        HALFTONE_CHECK(followed.checkStop());
+        HALFTONE_TRY(const interpret::Feed feed, feedOf(model.graph, inputs));
+        std::unique_ptr<PreparedRun> run;
+        {
+            const std::scoped_lock lock(m_content->mutex);
+            const auto found
+                = std::ranges::find_if(m_content->idle, [&feed](const auto &one) { return one->fits(feed); });
+            if (found != m_content->idle.end()) {
+                run = std::move(*found);
+                m_content->idle.erase(found);
+            } else if (!m_content->idle.empty()) { // of other shapes: their memory is needed here
+                m_content->idle.erase(m_content->idle.begin());
+            }
+        }
+        if (!run) {
+            HALFTONE_TRY(run, prepareRun(model, feed, m_content->settings, followed));
+        }
+        HALFTONE_TRY(const std::vector<io::NamedTensor> values, run->run(feed, followed));
+        const std::scoped_lock lock(m_content->mutex);
+        m_content->idle.push_back(std::move(run));
+        return arraysOf(values);
+    });
+}
+
+Result<Prepared> prepare(const Model &model, const PrepareOptions &options)
+{
+    return answer([&] { return Inside::prepared(model, options); });
+}
+
+Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inputs, const Compute &compute,
+                               const Progress &progress)
+{
+    PrepareOptions options;
+    options.backend = compute.backend;
+    options.threads = compute.threads;
+    options.precision = compute.precision;
+    const Result<Prepared> prepared = prepare(model, options);
+    return prepared.ok() ? prepared.value().run(inputs, progress)
+                         : Result<std::vector<Array>>(prepared.error());
 }
 
 Result<Run> run(const Model &model, const Data &data, const RunOptions &options, const Progress &progress)
 {
     return answer([&]() -> halftone::Result<Run> {
         walks::RunSettings settings;
-        setWork(settings, data, options.compute);
+        HALFTONE_CHECK(setWork(settings, data, options.compute));
+        HALFTONE_TRY(settings.accumulator, accumulatorOf(options.accumulate));
         settings.allNodes = options.allNodes;
         settings.randomParameters = options.randomParameters;
         HALFTONE_TRY(const walks::RunOutcome outcome,
                      Inside::sessionOf(model).run(settings, progressOf(progress)));
-        Run run;
-        for (const io::NamedTensor &output : outcome.outputs)
-            run.outputs.push_back(arrayOf(output.name, output.tensor));
-        run.seconds = outcome.seconds;
-        run.batches = outcome.batches;
-        run.kernels = outcome.kernels;
-        run.accuracy = accuracyOf(outcome.accuracy);
-        return run;
-    });
-}
-
-Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inputs, const Compute &compute,
-                               const Progress &progress)
-{
-    return answer([&]() -> halftone::Result<std::vector<Array>> {
-        const graph::Model &source = Inside::graphModelOf(model);
-        const unsigned threads = threadsFor(compute.threads);
-        HALFTONE_TRY(const kernels::BackendChain backends, backends::backendChain(compute.backend, threads));
-        HALFTONE_TRY(interpret::Interpreter interpreter, interpret::Interpreter::create(source, backends));
-        interpret::Feed feed;
-        for (const Array &array : inputs) {
-            HALFTONE_TRY(feed[array.name], tensorOf(array));
-            HALFTONE_CHECK(interpret::checkFedType(source.graph, array.name, feed[array.name].dtype()));
-        }
-        interpret::RunOptions how;
-        how.progress = progressOf(progress);
-        HALFTONE_TRY(const std::vector<tensor::Tensor> heads, interpreter.run(feed, how));
-        std::vector<Array> outputs;
-        const std::vector<std::string> names = walks::sourceOutputNames(source.graph);
-        for (std::size_t k = 0; k < heads.size(); ++k)
-            outputs.push_back(arrayOf(names[k], heads[k]));
-        return outputs;
+        return Run{arraysOf(outcome.outputs),
+                   outcome.seconds,
+                   outcome.batches,
+                   outcome.kernels,
+                   accuracyOf(outcome.accuracy),
+                   scoreOf(outcome.task),
+                   textOf(results::runJson(outcome, settings.backend))};
     });
 }
 

@@ -1,5 +1,5 @@
 #include "core/api/inside.h"
-#include "core/infer/infer_shapes.h"
+#include "core/policy/policy_options.h"
 #include "core/tensor/dtype.h"
 
 #include "halftone/version.h"
@@ -41,6 +41,11 @@ Error errorOf(const halftone::Error &error)
             error.message()};
 }
 
+std::string textOf(const OrderedJson &json)
+{
+    return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace); // broken UTF-8 in names
+}
+
 // The two lists of types have the same order.
 static_assert(static_cast<int>(Type::Bool) == static_cast<int>(tensor::DType::Bool));
 static_assert(static_cast<int>(Type::BFloat16) == static_cast<int>(tensor::DType::BF16));
@@ -62,6 +67,11 @@ std::string_view nameOf(Type type)
     return tensor::nameOf(dtypeOf(type));
 }
 
+Type typeNamed(std::string_view name)
+{
+    return typeOf(tensor::dtypeNamed(name).value_or(tensor::DType::Unknown));
+}
+
 std::size_t sizeOf(Type type)
 {
     return tensor::sizeOf(dtypeOf(type));
@@ -79,9 +89,16 @@ halftone::Progress progressOf(const Progress &progress)
     return {progress.stop, progress.report};
 }
 
-walks::ExampleOptions examplesOf(const Data &data)
+calibration::CodeType codesOf(Codes codes)
 {
-    return {data.inputs, data.preprocessing, data.labels, data.examples};
+    return codes == Codes::Int8 ? calibration::CodeType::Int8
+        : codes == Codes::UInt8 ? calibration::CodeType::Uint8
+                                : calibration::CodeType::Auto;
+}
+
+halftone::Result<tensor::DType> accumulatorOf(const std::optional<Type> &type)
+{
+    return policy::accumulatorNamed(type ? nameOf(*type) : std::string_view());
 }
 
 calibration::ThresholdMethod methodOf(ThresholdMethod method)
@@ -97,6 +114,15 @@ calibration::ThresholdMethod methodOf(ThresholdMethod method)
         break;
     }
     return calibration::ThresholdMethod::Mse;
+}
+
+halftone::Result<tensor::DType> precisionOf(const std::optional<Type> &type)
+{
+    if (!type)
+        return tensor::DType::Unknown;
+    if (*type != Type::Float32 && *type != Type::Float16 && *type != Type::BFloat16)
+        return badCall("precision", std::string(nameOf(*type)), "float32, float16 or bfloat16");
+    return dtypeOf(*type);
 }
 
 std::vector<Warning> warningsOf(const std::vector<policy::Warning> &warnings)

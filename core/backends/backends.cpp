@@ -46,10 +46,40 @@ std::vector<BackendEntry> builtIn()
     return known;
 }
 
+std::vector<std::vector<BackendEntry> (*)()> &makers()
+{
+    static std::vector<std::vector<BackendEntry> (*)()> all;
+    return all;
+}
+
+std::vector<BackendEntry> allEntries()
+{
+    std::vector<BackendEntry> known = builtIn();
+    for (const auto make : makers())
+        for (BackendEntry &entry : make())
+            known.push_back(std::move(entry));
+    return known;
+}
+
+bool &isMade()
+{
+    static bool made = false;
+    return made;
+}
+
 std::vector<BackendEntry> &entries()
 {
-    static std::vector<BackendEntry> known = builtIn();
+    static std::vector<BackendEntry> known = allEntries();
+    isMade() = true;
     return known;
+}
+
+/// "ort:CUDAExecutionProvider" as its two parts.
+std::pair<std::string_view, std::string_view> nameAndVariant(std::string_view name)
+{
+    const std::size_t colon = name.find(':');
+    return colon == std::string_view::npos ? std::pair(name, std::string_view())
+                                           : std::pair(name.substr(0, colon), name.substr(colon + 1));
 }
 
 /// What computes the operators that a device does not.
@@ -60,9 +90,17 @@ std::shared_ptr<const kernels::Backend> fallback(unsigned threads)
 
 BackendInfo describe(const BackendEntry &entry)
 {
-    BackendInfo info{
-        entry.name,         entry.device,   static_cast<bool>(entry.make), entry.makesPlans, {}, entry.why,
-        entry.architecture, entry.bandwidth};
+    BackendInfo info{entry.name,
+                     entry.device,
+                     static_cast<bool>(entry.make),
+                     entry.makesPlans,
+                     {},
+                     entry.why,
+                     entry.architecture,
+                     entry.bandwidth,
+                     entry.wholeModels,
+                     entry.version,
+                     entry.file};
     if (!entry.make)
         return info;
     const auto backend = entry.make({1, true, fallback(1)});
@@ -97,11 +135,15 @@ bool makesPlans(const BackendEntry &entry)
 
 Result<const BackendEntry *> entryOf(std::string_view name)
 {
-    const auto found = std::ranges::find(backendTable(), name, &BackendEntry::name);
+    auto found = std::ranges::find(backendTable(), name, &BackendEntry::name);
+    if (const auto [bare, variant] = nameAndVariant(name); found == backendTable().end() && !variant.empty())
+        found = std::ranges::find_if(backendTable(), [bare = bare](const BackendEntry &entry) {
+            return entry.name == bare && entry.providers;
+        });
     if (found == backendTable().end())
         return badCall(Field::Backend, '"' + std::string(name) + '"', namesOf("", isAny));
     if (!found->make)
-        return unsupported(Field::Backend, std::string(name) + ": " + found->why);
+        return unsupported(Field::Backend, found->name + ": " + found->why);
     return &*found;
 }
 
@@ -119,6 +161,14 @@ const dialect::Dialect *formatOfRuntime()
 const std::vector<BackendEntry> &backendTable()
 {
     return entries();
+}
+
+bool addBackends(std::vector<BackendEntry> (*make)())
+{
+    makers().push_back(make);
+    for (BackendEntry &entry : isMade() ? make() : std::vector<BackendEntry>())
+        addBackend(std::move(entry));
+    return true;
 }
 
 bool addBackend(BackendEntry entry)
@@ -177,6 +227,8 @@ Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threa
                                            DType accumulator)
 {
     HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
+    if (entry->wholeModels)
+        return unsupported(Field::Backend, entry->name + " runs whole models, not single operators");
     const auto reference = fallback(threads);
     kernels::BackendChain chain{entry->make({threadsFor(threads), false, reference})};
     if (!entry->isComplete)
@@ -188,14 +240,26 @@ Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threa
     return chain;
 }
 
-Result<std::shared_ptr<const kernels::Backend>> planningBackend(std::string_view name, unsigned threads)
+Result<std::shared_ptr<const kernels::Backend>> planningBackend(std::string_view name, unsigned threads,
+                                                                DType precision)
 {
     HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
     if (!entry->makesPlans)
         return unsupported(Field::Backend,
                            entry->name + " does not support latency measurements: " + entry->why,
                            namesOf("", makesPlans));
-    return entry->make({threadsFor(threads), true, fallback(threads)});
+    if (precision != DType::Unknown && !entry->takesPrecision)
+        return badCall(Field::Backend, entry->name + " computes in the types of the model",
+                       "; a precision is set for a runtime that chooses one itself");
+    const bool isVariant = entry->name != name;
+    return entry->make({threadsFor(threads), true, fallback(threads),
+                        std::string(isVariant ? nameAndVariant(name).second : ""), precision});
+}
+
+Result<std::vector<std::string>> providersOf(std::string_view name)
+{
+    HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
+    return entry->providers ? entry->providers() : std::vector<std::string>();
 }
 
 std::string planningBackendFor(std::string_view name)

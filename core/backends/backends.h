@@ -29,6 +29,9 @@ struct BackendInfo
     std::string why; ///< what computes, or why the backend is missing
     std::string architecture = {}; ///< as BackendEntry::architecture
     std::optional<double> bandwidth = {}; ///< as BackendEntry::bandwidth
+    bool wholeModels = false; ///< as BackendEntry::wholeModels
+    std::string version = {}; ///< as BackendEntry::version
+    std::string file = {}; ///< as BackendEntry::file
 
     kernels::Support support(tensor::DType type) const; ///< No for a type that is not listed
 };
@@ -57,15 +60,23 @@ std::string meaningOf(Arithmetic arithmetic); ///< "as the operators are defined
 /// The chain of backends for a name: operators without a kernel in one are passed to the next.
 /// threads      0: one per core
 /// accumulator  F16 or BF16: accumulator of 16-bit products, see narrowSums()
-/// fails: BadCall for an unknown name, Unsupported for a backend that is not available.
+/// fails: BadCall for an unknown name, Unsupported for a backend that is not available or only runs whole models.
 Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threads,
                                            Arithmetic arithmetic = Arithmetic::Defined,
                                            tensor::DType accumulator = tensor::DType::Unknown);
 
 /// The backend of a name for latency plans, including its fallback.
-/// threads  0: one per core
-/// fails: as backendChain(); Unsupported for a backend without plans.
-Result<std::shared_ptr<const kernels::Backend>> planningBackend(std::string_view name, unsigned threads);
+/// name       may name a variant of a backend behind a colon: "ort:CUDAExecutionProvider"
+/// threads    0: one per core
+/// precision  to compute in; Unknown: the backend's default
+/// fails: BadCall for an unknown name, and for a precision of a backend that takes none; Unsupported for a backend that is not available
+///        or has no plans
+Result<std::shared_ptr<const kernels::Backend>>
+planningBackend(std::string_view name, unsigned threads, tensor::DType precision = tensor::DType::Unknown);
+
+/// What may stand behind the colon of a name; none for most. It may start a runtime.
+/// fails: as backendChain(); errors of that start
+Result<std::vector<std::string>> providersOf(std::string_view name);
 
 /// The given name, or that of the default if it has no backend with plans.
 std::string planningBackendFor(std::string_view name);

@@ -78,6 +78,11 @@ void ChildProcess::kill() const
     ::kill(m_pid, SIGKILL);
 }
 
+void ChildProcess::terminate() const
+{
+    ::kill(m_pid, SIGTERM);
+}
+
 std::chrono::milliseconds ChildProcess::computed() const
 {
     clockid_t clock{};

@@ -40,6 +40,7 @@ public:
     static Result<ChildProcess> start(const std::vector<std::string> &command, const ChildStreams &streams);
 
     void kill() const;
+    void terminate() const; ///< SIGTERM, which lets it clean up
     /// Processor time that it has used; 0 where the system does not tell.
     std::chrono::milliseconds computed() const;
     /// Waits for its end. The exit code; 128 + signal when a signal ended it.

@@ -129,6 +129,14 @@ void MappedFile::keepContents()
     s_keepsContents = true;
 }
 
+std::shared_ptr<const MappedFile> MappedFile::ofBytes(std::string path, std::vector<std::byte> bytes)
+{
+    const std::shared_ptr<MappedFile> file(new MappedFile(std::move(path)));
+    file->m_copy = std::move(bytes);
+    file->m_bytes = file->m_copy;
+    return file;
+}
+
 Result<void> MappedFile::checkAll()
 {
     const std::lock_guard lock(s_openMutex);

@@ -38,6 +38,8 @@ public:
     /// fails: no such file, no permission, or not a regular file (a folder, a pipe, a device; a pipe is
     /// refused without waiting on it).
     static Result<std::shared_ptr<const MappedFile>> open(const std::string &path);
+    /// Bytes that lie in no file; errors about them name `path`.
+    static std::shared_ptr<const MappedFile> ofBytes(std::string path, std::vector<std::byte> bytes);
 
     /// Takes SIGBUS for this process, once and for good.
     static void surviveCuts();

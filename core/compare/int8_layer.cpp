@@ -5,6 +5,7 @@
 #include "core/compare/value_spans.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/quantized_forms.h"
+#include "core/dialect/stored_arrays.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -53,8 +54,7 @@ public:
                     m_sources.try_emplace({counterpart, read.output}, read);
             }
         }
-        for (const tensor::Array &array : models.other.parameters)
-            m_parameters.emplace(m_dialect.variableOf(array.name), &array);
+        m_parameters = dialect::storedArrays(models.other);
     }
 
     std::optional<Int8Layer> run()
@@ -213,7 +213,7 @@ private:
     std::vector<bool> m_answers; ///< by the other's NodeId: gives the value of a node of the reference
     std::map<std::pair<NodeId, std::uint32_t>, Entry>
         m_sources; ///< by the other's value: what the layer reads
-    std::unordered_map<std::string_view, const tensor::Array *> m_parameters;
+    dialect::StoredArrays m_parameters;
     std::unordered_map<NodeId, NodeId>
         m_copies; ///< by the other's node; where codes come from outside, what makes them
     std::map<std::pair<NodeId, std::uint32_t>, Entry> m_inputs; ///< by the other's value

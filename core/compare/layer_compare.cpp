@@ -62,14 +62,20 @@ public:
                                                 const kernels::BackendChain &backends,
                                                 const CompareSettings &settings)
     {
+        if (settings.isolated && settings.whole)
+            return unsupported(Field::Effect, "a runtime does not compute single layers",
+                               "cumulative errors");
         if (settings.isolated)
             HALFTONE_CHECK(needTypes(models));
         HALFTONE_TRY(interpret::Interpreter reference,
                      interpret::Interpreter::create(models.reference, backends));
-        HALFTONE_TRY(interpret::Interpreter other,
-                     interpret::Interpreter::create(
-                         models.other, settings.otherBackends.empty() ? backends : settings.otherBackends,
-                         models.float16As));
+        std::optional<interpret::Interpreter> other;
+        if (!settings.whole) {
+            HALFTONE_TRY(other,
+                         interpret::Interpreter::create(
+                             models.other, settings.otherBackends.empty() ? backends : settings.otherBackends,
+                             models.float16As));
+        }
         return std::unique_ptr<Impl>(
             new Impl(models, backends, settings, std::move(reference), std::move(other)));
     }
@@ -90,7 +96,8 @@ public:
                                 progress.tell((from + done * share) / whole, what);
                             }};
         };
-        HALFTONE_TRY(Room room, runBoth(feed, part(0, kInStep)));
+        HALFTONE_TRY(Room room,
+                     m_settings.whole ? runWhole(feed, part(0, kInStep)) : runBoth(feed, part(0, kInStep)));
         if (room == Room::Enough && m_settings.isolated && !firstUnclean()) {
             HALFTONE_TRY(room, runIsolated(feed, part(kInStep, whole - kInStep)));
         }
@@ -123,7 +130,7 @@ public:
 
 private:
     Impl(const ComparedModels &models, const kernels::BackendChain &backends, const CompareSettings &settings,
-         interpret::Interpreter reference, interpret::Interpreter other)
+         interpret::Interpreter reference, std::optional<interpret::Interpreter> other)
         : m_models(models)
         , m_backends(settings.otherBackends.empty() ? backends : settings.otherBackends)
         , m_settings(settings)
@@ -175,7 +182,7 @@ private:
     Result<Room> runBoth(const interpret::Feed &feed, const Progress &progress)
     {
         HALFTONE_TRY(Execution reference, m_reference.start(feed, prepare()));
-        HALFTONE_TRY(Execution other, m_other.start(feed, prepare()));
+        HALFTONE_TRY(Execution other, m_other->start(feed, prepare()));
         Waiting ofReference;
         Waiting ofOther;
         const auto held
@@ -202,6 +209,67 @@ private:
         HALFTONE_TRY(m_heads.other, own(other.heads()));
         m_outputs.add(m_heads);
         return Room::Enough;
+    }
+
+    /// Values of the reference that have a counterpart.
+    struct Expected
+    {
+        NodeId node = kNoNode;
+        std::vector<Tensor> values; ///< freed once they were compared
+        std::vector<Tensor> other;
+        std::size_t come = 0; ///< of `other`
+    };
+
+    /// All values of the reference first, then the other model's, which come in groups.
+    Result<Room> runWhole(const interpret::Feed &feed, const Progress &progress)
+    {
+        std::vector<Expected> expected;
+        HALFTONE_TRY(Execution reference, m_reference.start(feed, prepare()));
+        std::size_t bytes = 0;
+        while (!reference.isDone()) {
+            progress.tell(reference.shareDone() / 2, "comparing");
+            if (!hasRoom(reference.ownBytes() + bytes, reference.nextBytes()))
+                return Room::TooSmall;
+            HALFTONE_TRY(const interpret::NodeValue value, reference.step(progress));
+            if (m_models.counterpart[value.node] == kNoNode)
+                continue;
+            HALFTONE_TRY(std::vector<Tensor> values, shown(value, value.node));
+            bytes += bytesOf(values);
+            expected.push_back({value.node, std::move(values), {}, 0});
+        }
+        HALFTONE_TRY(m_heads.reference, own(reference.heads()));
+        HALFTONE_TRY(const std::vector<Tensor> heads, m_settings.whole->heads(feed, progress));
+        HALFTONE_TRY(m_heads.other, own(heads));
+        m_outputs.add(m_heads);
+        HALFTONE_CHECK(compareValues(feed, expected, progress));
+        return Room::Enough;
+    }
+
+    Result<void> compareValues(const interpret::Feed &feed, std::vector<Expected> &expected,
+                               const Progress &progress)
+    {
+        std::vector<graph::Entry> wanted;
+        std::vector<std::pair<std::size_t, std::size_t>> places; // in `expected`, and which output
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+            expected[k].other.resize(expected[k].values.size());
+            for (std::size_t output = 0; output < expected[k].values.size(); ++output) {
+                wanted.push_back(
+                    {m_models.counterpart[expected[k].node], static_cast<std::uint32_t>(output), 0});
+                places.emplace_back(k, output);
+            }
+        }
+        const auto take = [&](std::size_t place, const Tensor &value) -> Result<void> {
+            Expected &one = expected[places[place].first];
+            one.other[places[place].second] = value;
+            if (++one.come < one.values.size())
+                return {};
+            HALFTONE_TRY(const std::vector<Tensor> others, own(one.other));
+            m_rows.of(one.node).addCumulative(one.values, others);
+            one.values.clear();
+            one.other.clear();
+            return {};
+        };
+        return m_settings.whole->values(feed, wanted, take, progress);
     }
 
     Result<void> takeReference(const interpret::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
@@ -334,7 +402,7 @@ private:
     const kernels::BackendChain m_backends;
     const CompareSettings m_settings;
     interpret::Interpreter m_reference;
-    interpret::Interpreter m_other;
+    std::optional<interpret::Interpreter> m_other; ///< absent where CompareSettings::whole runs it
     std::unordered_map<NodeId, std::vector<NodeId>> m_answersTo; ///< by the other's node: the reference's
     std::map<NodeId, std::optional<LoweredLayer>> m_lowered; ///< by the reference's node
     Int8Reads m_reads;

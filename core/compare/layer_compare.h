@@ -3,6 +3,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/compare/class_agreement.h"
+#include "core/compare/whole_model.h"
 #include "core/graph/model.h"
 #include "core/interpret/interpreter.h"
 #include "core/kernels/join.h"
@@ -64,6 +65,8 @@ struct CompareSettings
     bool keepsKernels = true;
     /// For the other model; empty: as for the reference.
     kernels::BackendChain otherBackends = {};
+    /// Runs the other model in place of an interpreter; null: none. There are no isolated errors then.
+    std::shared_ptr<WholeModel> whole = {};
     /// SQNR in dB below which a layer has diverged. Absent: 6.02 dB for each of half of the significant bits of the narrowest type of real
     /// numbers in the other model (33 dB for float16, 24 for bfloat16 and int8, 72 for float32).
     std::optional<double> threshold;
@@ -115,7 +118,7 @@ enum class Room
 class LayerCompare
 {
 public:
-    /// fails: as interpret::Interpreter::create; Unsupported for isolated errors without types
+    /// fails: as interpret::Interpreter::create; Unsupported for isolated errors without types, or of a model that is run whole
     static Result<LayerCompare> create(const ComparedModels &models, const kernels::BackendChain &backends,
                                        const CompareSettings &settings);
     LayerCompare(LayerCompare &&) noexcept;

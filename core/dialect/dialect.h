@@ -10,6 +10,7 @@
 #include "core/tensor/shape.h"
 #include "core/tensor/tensor.h"
 
+#include <array>
 #include <cassert>
 #include <cstdint>
 #include <optional>
@@ -69,6 +70,8 @@ struct OwnMode
 {
     std::string_view name; ///< in policies and on the command line; empty: none
     std::string_view meaning; ///< for help
+    /// The framework's calls, as policies name them: one that is given values, and one that is not (policy::DataRule, in its order).
+    std::array<std::string_view, 2> calls{};
 };
 
 /// A graph in a newer version of its format, and why.

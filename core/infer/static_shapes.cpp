@@ -317,6 +317,13 @@ std::vector<Tensor> parametersOf(const graph::Model &model)
     return constants;
 }
 
+bool isComplete(const ShapeMap &shapes)
+{
+    return std::ranges::all_of(shapes.byNode, [](const std::vector<Shape> &outputs) {
+        return std::ranges::all_of(outputs, &Shape::isComplete);
+    });
+}
+
 } // namespace
 
 bool StaticNumbers::isKnown() const
@@ -343,15 +350,14 @@ Result<StaticValues> staticValues(const graph::Model &model, ShapeMap shapes)
 
 Result<ShapeMap> staticShapes(const graph::Model &model, ShapeMap shapes)
 {
+    if (isComplete(shapes))
+        return shapes;
     return staticShapes(model.graph, parametersOf(model), std::move(shapes));
 }
 
 Result<ShapeMap> staticShapes(const graph::Graph &graph, std::span<const Tensor> constants, ShapeMap shapes)
 {
-    const bool isWhole = std::ranges::all_of(shapes.byNode, [](const std::vector<Shape> &outputs) {
-        return std::ranges::all_of(outputs, &Shape::isComplete);
-    });
-    if (isWhole)
+    if (isComplete(shapes))
         return shapes;
     HALFTONE_TRY(StaticValues values, ShapeArithmetic(graph, constants, std::move(shapes)).run());
     return std::move(values.shapes);

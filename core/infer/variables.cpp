@@ -63,8 +63,9 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
     std::unordered_set<std::string_view> dataNames;
     if (policy.dataNames)
         dataNames.insert(policy.dataNames->begin(), policy.dataNames->end());
-    const policy::Api api = policy.api.value_or(
-        model.hasParameters || policy.dataNames ? policy::Api::ConvertModel : policy::Api::ConvertSymbol);
+    using policy::DataRule;
+    const DataRule rule = policy.dataRule.value_or(
+        model.hasParameters || policy.dataNames ? DataRule::WithoutValues : DataRule::WithoutType);
 
     std::vector<Variable> variables(model.graph.nodeCount());
     for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
@@ -75,7 +76,7 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
         HALFTONE_TRY(const DType declared, dialect.declaredType(node));
         if (policy.dataNames)
             variables[id].isData = dataNames.contains(node.name);
-        else if (api == policy::Api::ConvertModel)
+        else if (rule == DataRule::WithoutValues)
             variables[id].isData = array == stored.end();
         else
             variables[id].isData = !dialect.declaresType(node);

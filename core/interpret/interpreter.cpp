@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/dialect/bound_axes.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/traverse.h"
 #include "core/interpret/graph_runner.h"
 #include "core/kernels/buffer.h"
@@ -94,9 +95,7 @@ public:
 private:
     Result<void> takeParameters(const graph::Model &model)
     {
-        std::unordered_map<std::string_view, const tensor::Array *> stored;
-        for (const tensor::Array &array : model.parameters)
-            stored.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
+        const dialect::StoredArrays stored = dialect::storedArrays(model);
         std::vector<NodeId> data;
         std::vector<Tensor> constants(m_graph.nodeCount());
         for (const NodeId id : m_runner->variables()) {

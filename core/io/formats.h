@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::io {
@@ -36,6 +38,9 @@ struct OutputNames
     std::string model;
     std::string values; ///< parameters, or values that are stored apart; empty: the format has no such file
 };
+
+/// Takes the next bytes of a file that is written.
+using BytesWriter = std::function<Result<void>(std::span<const std::byte>)>;
 
 /// A row of the table of formats, made by a function in the folder of the format (onnx/onnx_format.h). What a model of the format means is
 /// for its dialect (core/dialect), which has the same name.
@@ -64,7 +69,7 @@ struct ModelFormat
     /// `content`: at least the first bytes.
     Likeness (*sniff)(std::span<const std::byte> content, std::string_view path);
     /// isChanging  set if another process is replacing the files, of which those read may not belong together
-    /// fails       BadInput with file and place; Unsupported if this build cannot read the format
+    /// fails       BadInput with file and place; Unsupported if this build cannot read the format; Cancelled
     Result<LoadedModel> (*load)(const std::shared_ptr<const MappedFile> &file, const LoadOptions &options,
                                 bool &isChanging);
     /// Of a model that is written under this name, with or without the ending.
@@ -73,6 +78,17 @@ struct ModelFormat
     Result<std::vector<std::string>> (*save)(const graph::Model &model, const ModelOutput &output,
                                              const LoadedModel &source,
                                              std::span<const tensor::DType> outputTypes);
+    /// As `save`, for a runtime that is to tell of nodes by our names: each node has the name that it bears in the graph, and inputs have
+    /// these shapes, by variable. Outputs are the graph's heads in their order. Null: no runtime reads the format.
+    Result<std::vector<std::string>> (*handOver)(const graph::Model &model, const ModelOutput &output,
+                                                 std::span<const tensor::DType> outputTypes,
+                                                 const std::unordered_map<std::string, tensor::Shape> &shapes)
+        = nullptr;
+    /// The same as the bytes of one file, given to `write` in pieces; null: a model of this format is more than one file.
+    /// fails: Unsupported for a model that is too large for one file; as `write`
+    Result<void> (*toBytes)(const graph::Model &model, std::span<const tensor::DType> outputTypes,
+                            const BytesWriter &write)
+        = nullptr;
     /// The parameter file beside a model; null: hasParameterFile is not set.
     std::optional<std::string> (*parametersBeside)(const std::string &modelPath) = nullptr;
 };

@@ -61,6 +61,8 @@ Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &option
         if (!isChanging || attempt == kAttempts)
             return loaded;
         std::this_thread::sleep_for(kWait);
+        if (options.stop.stop_requested())
+            return cancelled();
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,12 @@ namespace halftone::io {
 struct LoadOptions
 {
     /// Parameter file, for a format that has them; empty: the one beside the model; "none": as noParams.
-    std::string params;
+    std::string params{};
     bool noParams = false;
     bool takesParametersAlone
         = false; ///< a parameter file without a graph is no error: `model.graph` is then empty
+
+    std::stop_token stop{}; ///< ends reading
 
     bool leavesOutParameters() const;
 };
@@ -42,7 +45,7 @@ struct LoadedModel
 /// Loads a model (app/README.md, "Common rules"), of a format that the content decides (sniff.h). A model without its parameter file is loaded
 /// without parameters, with a note. Parameters with another hash than the model stores (io/mxnet/pair_mark.h) are rejected, or noted if they were
 /// named. A pair of files that is being replaced is awaited for at most a second.
-/// fails: BadInput with file and place; Unsupported for a format that this build cannot read.
+/// fails: BadInput with file and place; Unsupported for a format that this build cannot read; Cancelled
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options = {});
 
 /// The type that the file declares for output `k`; Unknown if it declares none.

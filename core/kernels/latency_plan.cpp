@@ -9,6 +9,8 @@ std::string_view nameOf(StepKind kind)
         return "cast";
     case StepKind::Reorder:
         return "reorder";
+    case StepKind::Runtime:
+        return "runtime";
     case StepKind::Compute:
         break;
     }

@@ -23,9 +23,10 @@ enum class StepKind : std::uint8_t
     Compute,
     Cast, ///< only changes the element type (and perhaps the layout)
     Reorder, ///< only changes the layout
+    Runtime, ///< work of the runtime's own that no node of the model asks for
 };
 
-std::string_view nameOf(StepKind kind); ///< "compute", "cast", "reorder"
+std::string_view nameOf(StepKind kind); ///< "compute", "cast", "reorder", "runtime"
 
 /// One step of a plan, for reports.
 struct PlanStep
@@ -35,10 +36,21 @@ struct PlanStep
     tensor::DType dtype = tensor::DType::Unknown; ///< the type it computes in (that of its data input)
     std::string kernel; ///< implementation
     StepKind kind = StepKind::Compute;
+    /// The type in the model (that of its data input); Unknown: as `dtype`, or not known, as in steps that no node asks for.
+    tensor::DType asked = tensor::DType::Unknown;
+    std::string told{}; ///< what a runtime calls the type or implementation, in its own words; empty: nothing
     /// Minimum of operations and bytes, if the plan provides it; 0: unknown.
     double flops = 0;
     double bytes = 0;
     bool multiplies = false; ///< a convolution or matrix product
+};
+
+/// The program that runs a plan, if it is not this one.
+struct RuntimeFacts
+{
+    std::string name; ///< "ONNX Runtime"
+    std::string version; ///< "1.22.0"
+    std::string device; ///< "CPUExecutionProvider"
 };
 
 /// Kernels launched on the device by one run of a plan.
@@ -83,9 +95,15 @@ public:
 
     /// fails: BadInput for values that an operator rejects; Cancelled between two steps.
     virtual Result<void> run(const Progress &progress = {}) = 0;
-    /// The same, with the time of each step.
-    virtual Result<void> runTimed(std::span<double> microseconds) = 0;
+    /// Runs it `runs` times. returns  by run, the microseconds of each step
+    /// fails: as run()
+    virtual Result<std::vector<std::vector<double>>> timeSteps(std::size_t runs,
+                                                               const Progress &progress = {})
+        = 0;
 
+    /// Milliseconds of the last run() by the clock of the process that ran it. Absent: it ran in this one, and the caller's clock
+    /// tells.
+    virtual std::optional<double> lastRunMs() const { return std::nullopt; }
     /// Time of a run on the device alone, by the clock of the device, in milliseconds: inputs and outputs stay on it. Absent:
     /// no such device, or it does not compute everything. Output values are not returned.
     virtual Result<std::optional<double>> runOnDevice() { return std::optional<double>(); }
@@ -94,8 +112,15 @@ public:
     {
         return std::nullopt;
     } ///< for devices that launch kernels
-    virtual std::size_t arenaBytes() const = 0; ///< for intermediate tensors, inputs and outputs
-    virtual std::size_t constantBytes() const = 0; ///< packed weights, which other plans may share
+    /// Absent: unknown.
+    virtual std::optional<std::size_t>
+    arenaBytes() const = 0; ///< for intermediate tensors, inputs and outputs
+    virtual std::optional<std::size_t>
+    constantBytes() const = 0; ///< packed weights, which other plans may share
+    virtual std::optional<RuntimeFacts> runtime() const
+    {
+        return std::nullopt;
+    } ///< absent: this program runs it
 };
 
 /// Makes kernels for control flow: see PlanOptions.

@@ -1,6 +1,7 @@
 #include "core/latency/body_kernel.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/traverse.h"
 #include "core/interpret/interpreter.h"
 
@@ -81,9 +82,7 @@ Result<std::unique_ptr<kernels::Kernel>> bodyKernel(const infer::TypedModel &typ
                                                     const kernels::BackendChain &backends)
 {
     const graph::Graph &source = typed.model.graph;
-    std::unordered_map<std::string_view, const tensor::Array *> held;
-    for (const tensor::Array &array : typed.model.parameters)
-        held.emplace(dialect::variableOf(source, array.name), &array);
+    const dialect::StoredArrays held = dialect::storedArrays(typed.model);
     graph::Model model{graph::Graph::like(source), {}, true};
     std::vector<BodyInput> inputs;
     std::vector<Entry> entries;

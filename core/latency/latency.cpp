@@ -89,7 +89,25 @@ Result<double> timeOf(kernels::LatencyPlan &plan, Waits &waits, const Progress &
 {
     waits.begin();
     HALFTONE_CHECK(plan.run(progress));
-    return waits.end();
+    const double here = waits.end();
+    return plan.lastRunMs().value_or(here);
+}
+
+/// Of all runs at once, which a runtime tells of only when its session ends.
+Result<std::vector<std::vector<double>>> timeSteps(kernels::LatencyPlan &plan, std::size_t runs, Waits &waits,
+                                                   const Progress &progress)
+{
+    waits.begin();
+    auto times = plan.timeSteps(runs, progress);
+    waits.end();
+    return times;
+}
+
+std::optional<std::size_t> bytesOf(const kernels::LatencyPlan &plan)
+{
+    const auto arena = plan.arenaBytes();
+    const auto constants = plan.constantBytes();
+    return arena && constants ? std::optional(*arena + *constants) : std::nullopt;
 }
 
 /// Other work may be over soon.
@@ -173,7 +191,14 @@ Result<Latency> measureOnce(kernels::LatencyPlan &plan, const LatencySettings &s
     std::vector<double> ofDevice;
     std::vector<double> sums; // of the steps of a run
     std::vector<std::vector<double>> ofStep(steps);
-    std::vector<double> microseconds(steps);
+    const bool isApart = plan.runtime().has_value(); // a run whose steps are timed needs a session of its own
+    const auto take = [&](const std::vector<std::vector<double>> &runs) {
+        for (const std::vector<double> &microseconds : runs) {
+            for (std::size_t step = 0; step < steps; ++step)
+                ofStep[step].push_back(microseconds[step]);
+            sums.push_back(std::accumulate(microseconds.begin(), microseconds.end(), 0.0));
+        }
+    };
     for (std::size_t k = 0; k < settings.repeats; ++k) {
         progress.tell(static_cast<double>(k) / static_cast<double>(settings.repeats), "measuring");
         HALFTONE_CHECK(progress.checkStop());
@@ -184,12 +209,14 @@ Result<Latency> measureOnce(kernels::LatencyPlan &plan, const LatencySettings &s
             if (onDevice)
                 ofDevice.push_back(*onDevice);
         }
-        waits.begin();
-        HALFTONE_CHECK(plan.runTimed(microseconds));
-        waits.end();
-        for (std::size_t step = 0; step < steps; ++step)
-            ofStep[step].push_back(microseconds[step]);
-        sums.push_back(std::accumulate(microseconds.begin(), microseconds.end(), 0.0));
+        if (!isApart) {
+            HALFTONE_TRY(const auto times, timeSteps(plan, 1, waits, progress));
+            take(times);
+        }
+    }
+    if (isApart) {
+        HALFTONE_TRY(const auto times, timeSteps(plan, settings.repeats, waits, progress));
+        take(times);
     }
     Latency latency;
     latency.wasBusy = waits.areLong() || areDisturbed(wholes) || areDisturbed(sums);
@@ -203,8 +230,9 @@ Result<Latency> measureOnce(kernels::LatencyPlan &plan, const LatencySettings &s
             latency.castsUs += layer.medianUs;
         latency.layers.push_back(layer);
     }
-    latency.peakBytes = plan.arenaBytes() + plan.constantBytes();
+    latency.peakBytes = bytesOf(plan);
     latency.launches = plan.launches();
+    latency.runtime = plan.runtime();
     if (!ofDevice.empty())
         latency.deviceMs = quantile(ofDevice, 0.5);
     return latency;

@@ -42,8 +42,9 @@ struct Latency
     std::vector<LayerLatency> layers; ///< in order of execution, including casts and reorders
     double castsUs = 0; ///< total of steps that only change a type or a layout
     double sumOfLayersMs = 0;
-    std::size_t peakBytes = 0; ///< arena and packed weights
+    std::optional<std::size_t> peakBytes{}; ///< arena and packed weights; absent: unknown
     std::optional<kernels::Launches> launches{}; ///< for devices that launch kernels
+    std::optional<kernels::RuntimeFacts> runtime{}; ///< absent: this program ran it
     std::optional<double> deviceMs{}; ///< median by the clock of the device, without copies
     std::optional<double> limitMs{}; ///< sum over all layers with a limit
     bool wasBusy = false; ///< other programs were running, judged by all runs

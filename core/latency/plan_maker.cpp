@@ -7,10 +7,10 @@
 
 namespace halftone::latency {
 
-Result<PlanMaker> PlanMaker::create(std::string_view backend, unsigned threads)
+Result<PlanMaker> PlanMaker::create(std::string_view backend, unsigned threads, tensor::DType precision)
 {
     PlanMaker maker;
-    HALFTONE_TRY(maker.m_backend, backends::planningBackend(backend, threads));
+    HALFTONE_TRY(maker.m_backend, backends::planningBackend(backend, threads, precision));
     HALFTONE_TRY(maker.m_info, backends::backendInfo(backend));
     // Not those that others run nodes on: their threads sleep while they wait, and so would those of the plan.
     if (auto host = backends::planningBackend(backends::kDefaultBackend, threads); host.ok())

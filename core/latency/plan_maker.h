@@ -16,9 +16,9 @@ namespace halftone::latency {
 class PlanMaker
 {
 public:
-    /// threads  0: one per core
-    /// fails    as backends::planningBackend()
-    static Result<PlanMaker> create(std::string_view backend, unsigned threads);
+    /// As backends::planningBackend().
+    static Result<PlanMaker> create(std::string_view backend, unsigned threads,
+                                    tensor::DType precision = tensor::DType::Unknown);
 
     const backends::BackendInfo &backend() const { return m_info; }
 

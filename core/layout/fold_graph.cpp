@@ -5,7 +5,9 @@
 #include "core/layout/unit_groups.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
+#include <utility>
 
 namespace halftone::layout {
 namespace {
@@ -27,6 +29,23 @@ struct Span
 
     std::size_t size() const { return last - first; }
 };
+
+/// What a block is of a part that comes over and over and has no name of its own.
+struct RepeatedPart
+{
+    std::size_t kind = 0; ///< a number for each part that is repeated, from 1 on; 0: the block is none
+    std::size_t place = 0; ///< from 1 on
+    std::size_t count = 0;
+};
+
+/// "A" to "Z", "AA" and so on.
+std::string letterOf(std::size_t index)
+{
+    std::string letters;
+    for (++index; index > 0; index = (index - 1) / 26)
+        letters.insert(letters.begin(), static_cast<char>('A' + (index - 1) % 26));
+    return letters;
+}
 
 class Folder
 {
@@ -375,13 +394,17 @@ private:
             for (std::size_t k = 0; k < repeat.count; ++k)
                 names[k] = numberedName(partAt(k));
             const bool areTelling = areApart(names);
+            const std::size_t kind = areTelling ? 0 : ++m_kinds;
             for (std::size_t k = 0; k < repeat.count; ++k) {
                 const auto part = partAt(k);
                 const std::string units = unitsIn(part);
                 std::string name = areTelling ? names[k] + (units.empty() ? "" : " · " + units)
-                                              : "block " + std::to_string(k + 1) + " of "
-                        + std::to_string(repeat.count) + ": " + (units.empty() ? labelOf(part) : units);
+                    : units.empty()           ? labelOf(part)
+                                              : units;
                 result.push_back(block(folded({part.begin(), part.end()}), std::move(name)));
+                m_repeated.resize(m_tree.blocks.size());
+                if (!areTelling)
+                    m_repeated.back() = {kind, k + 1, repeat.count};
             }
             at = repeat.end();
         }
@@ -541,6 +564,7 @@ private:
         result.blockOf = m_tree.blockOf;
         result.boxOf = m_tree.boxOf;
         result.blocks.push_back(m_tree.blocks[kRoot]);
+        std::vector<RepeatedPart> repeated(1); // by the new id
         for (BlockId id = 0; id < result.blocks.size(); ++id) {
             for (std::size_t k = 0; k < result.blocks[id].children.size(); ++k) {
                 ItemRef &child = result.blocks[id].children[k];
@@ -551,12 +575,43 @@ private:
                 Block inner = m_tree.blocks[child.id];
                 inner.parent = id;
                 inner.depth = result.blocks[id].depth + 1;
+                repeated.push_back(child.id < m_repeated.size() ? m_repeated[child.id] : RepeatedPart());
                 child.id = static_cast<BlockId>(result.blocks.size());
                 result.blocks.push_back(
                     std::move(inner)); // may move the blocks: `child` is not used after this
             }
         }
+        nameRepeats(result, repeated);
         return result;
+    }
+
+    /// "block 2 of 12: …"; "block 2.1 of 3: …" in such a block; "block B1 of 2: …" of the second kind that comes twice.
+    static void nameRepeats(BlockTree &tree, const std::vector<RepeatedPart> &repeated)
+    {
+        std::vector<BlockId> within(tree.blocks.size(), kRoot); // the nearest repeated block above
+        std::map<std::pair<BlockId, std::size_t>, std::vector<std::size_t>> kinds; // by where and how often
+        for (BlockId id = 1; id < tree.blocks.size(); ++id) {
+            const BlockId parent = tree.blocks[id].parent;
+            within[id] = repeated[parent].kind != 0 ? parent : within[parent];
+            if (repeated[id].kind == 0)
+                continue;
+            std::vector<std::size_t> &alike = kinds[{within[id], repeated[id].count}];
+            if (std::ranges::find(alike, repeated[id].kind) == alike.end())
+                alike.push_back(repeated[id].kind);
+        }
+        std::vector<std::string> numbers(tree.blocks.size());
+        for (BlockId id = 1; id < tree.blocks.size(); ++id) {
+            const RepeatedPart &part = repeated[id];
+            if (part.kind == 0)
+                continue;
+            const std::vector<std::size_t> &alike = kinds.at({within[id], part.count});
+            const auto kind = static_cast<std::size_t>(std::ranges::find(alike, part.kind) - alike.begin());
+            if (within[id] != kRoot)
+                numbers[id] = numbers[within[id]] + '.';
+            numbers[id] += (alike.size() > 1 ? letterOf(kind) : std::string()) + std::to_string(part.place);
+            std::string &name = tree.blocks[id].name;
+            name.insert(0, "block " + numbers[id] + " of " + std::to_string(part.count) + ": ");
+        }
     }
 
     const graph::Graph &m_graph;
@@ -566,6 +621,8 @@ private:
     std::vector<UnitGroup> m_groups;
     std::vector<std::size_t> m_position; ///< by NodeId
     std::vector<std::size_t> m_spanAt; ///< by position, scratch of waistsOf()
+    std::vector<RepeatedPart> m_repeated; ///< by block, as far as it reaches
+    std::size_t m_kinds = 0; ///< of parts that are repeated and have no name
     std::size_t m_rootPrefix = 0; ///< that all operators' names begin with
     std::size_t m_untoldPrefix = 0; ///< of it, what no block's name tells
 };

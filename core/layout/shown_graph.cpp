@@ -2,6 +2,7 @@
 
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/layout/coded_products.h"
 #include "core/layout/drawn_nodes.h"
 #include "core/layout/far_reads.h"
@@ -15,7 +16,6 @@
 #include <charconv>
 #include <iterator>
 #include <string_view>
-#include <unordered_map>
 
 namespace halftone::layout {
 namespace {
@@ -68,8 +68,7 @@ public:
         , m_isHead(m_graph.nodeCount(), 0)
         , m_readers(m_graph.nodeCount(), 0)
     {
-        for (const tensor::Array &array : model.parameters)
-            m_stored.emplace(dialect::variableOf(m_graph, array.name), &array);
+        m_stored = dialect::storedArrays(model);
         for (const Entry &head : m_graph.heads())
             m_isHead[head.node] = 1;
         std::vector<NodeId> last(m_graph.nodeCount(), 0);
@@ -254,7 +253,7 @@ private:
     std::vector<char> m_isConstant; ///< and stands in its reader
     std::vector<char> m_isHead;
     std::vector<std::uint32_t> m_readers;
-    std::unordered_map<std::string_view, const tensor::Array *> m_stored; ///< by variable
+    dialect::StoredArrays m_stored; ///< by variable
     Asides m_asides;
 };
 

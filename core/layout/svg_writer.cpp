@@ -90,7 +90,7 @@ public:
                 frameTitle(item);
         for (const SvgItem &item : m_picture.items)
             if (item.kind != SvgItem::Kind::Frame)
-                box(item);
+                namedBox(item);
         for (const SvgDiamond &cast : m_picture.casts)
             diamond(cast);
         for (const SvgLabel &one : m_picture.labels)
@@ -210,6 +210,18 @@ private:
             m_svg += "/>\n<path fill=\"" + m_picture.line + "\" d=\"M" + number(tip.x) + ',' + number(tip.y)
                 + "l-3,-6h6z\"/>\n";
         }
+    }
+
+    /// A box whose title had to be shortened shows the whole one under the pointer.
+    void namedBox(const SvgItem &item)
+    {
+        const std::size_t begin = m_svg.size();
+        box(item);
+        const std::string whole = markupText(item.title);
+        if (m_svg.find(whole, begin) != std::string::npos)
+            return;
+        m_svg.insert(begin, "<g><title>" + whole + "</title>\n");
+        m_svg += "</g>\n";
     }
 
     void box(const SvgItem &item)

@@ -1,5 +1,6 @@
 #include "core/mixed/convert_typed.h"
 
+#include "core/base/progress_part.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/overridable.h"
 #include "core/mixed/cut_casts.h"
@@ -102,10 +103,10 @@ Result<TypedLevel> settle(const graph::Graph &source, const policy::Assignment &
                           const Progress &progress, bool cuts)
 {
     HALFTONE_TRY(TypedLevel root, makeLevels(source, assignment, variables, settings));
-    HALFTONE_CHECK(decideAndCut(root, settings, progress, cuts));
+    HALFTONE_CHECK(decideAndCut(root, settings, partOf(progress, 0, 0.5), cuts));
     if (castsListSomewhere(root)) {
         forLevels(root, [](TypedLevel &level) { level.kept = sequenceNodes(*level.graph); });
-        HALFTONE_CHECK(decideAndCut(root, settings, progress, cuts));
+        HALFTONE_CHECK(decideAndCut(root, settings, partOf(progress, 0.5, 0.5), cuts));
     }
     return root;
 }

@@ -312,7 +312,7 @@ Result<bool> LevelDecider::decide(NodeId id)
     for (int round = 0;; ++round) {
         handIn(flow, round == 0);
         for (TypedLevel &body : flow.bodies)
-            HALFTONE_CHECK(decideLevels(body, m_settings, m_progress));
+            HALFTONE_CHECK(decideLevels(body, m_settings, {m_progress.stop, {}}));
         if (!takeStates(flow, std::min(round, kMostRounds)))
             break;
     }

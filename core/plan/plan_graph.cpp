@@ -1,13 +1,13 @@
 #include "core/plan/plan_graph.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/traverse.h"
 #include "core/kernels/buffer.h"
 #include "core/ops/settle.h"
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
 namespace halftone::plan {
 namespace {
@@ -40,8 +40,7 @@ public:
         , m_referenced(graph::referencedOutputs(m_graph))
         , m_first(m_graph.nodeCount(), kNoValue)
     {
-        for (const tensor::Array &array : typed.model.parameters)
-            m_arrays.emplace(dialect::variableOf(m_graph, array.name), &array);
+        m_arrays = dialect::storedArrays(typed.model);
     }
 
     Result<PlanGraph> build()
@@ -165,7 +164,7 @@ private:
     const infer::TypeMap &m_types;
     const infer::ShapeMap &m_shapes;
     const std::vector<infer::TracedNode> &m_traced;
-    std::unordered_map<std::string_view, const tensor::Array *> m_arrays;
+    dialect::StoredArrays m_arrays;
     std::vector<std::uint32_t> m_referenced; ///< by NodeId: how many of its outputs somebody reads
     std::vector<ValueId> m_first; ///< by NodeId: the value of its output 0; the others follow
     PlanGraph m_plan;

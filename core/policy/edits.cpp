@@ -176,7 +176,7 @@ public:
 
     Result<void> operator()(const SetListVersion &edit)
     {
-        m_policy.listVersion = edit.version;
+        setListVersion(m_policy, edit.version);
         return {};
     }
 

@@ -3,6 +3,7 @@
 #include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/dialect/dialect.h"
+#include "core/policy/policy_fields.h"
 
 #include <algorithm>
 #include <array>
@@ -66,15 +67,6 @@ OpLists parse(const dialect::Dialect &dialect, tensor::DType target, std::string
     return lists;
 }
 
-/// "1.9.1, 2.0.0b1 or master"
-std::string alternatives(std::span<const std::string_view> words)
-{
-    std::string text;
-    for (std::size_t k = 0; k < words.size(); ++k)
-        text.append(k == 0 ? "" : k + 1 < words.size() ? ", " : " or ").append(words[k]);
-    return text.empty() ? "a format that has lists" : text;
-}
-
 } // namespace
 
 std::string_view nameOf(List list)
@@ -123,11 +115,11 @@ Result<const OpLists *> builtInLists(const dialect::Dialect &dialect, tensor::DT
         return badInput("target_dtype", std::string(nameOf(target)), "float16 or bfloat16");
     const auto versions = dialect.listVersions();
     auto at = std::ranges::find(versions, version);
-    // A policy that says nothing means the dialect's own first ones.
-    if (at == versions.end() && !versions.empty() && version == Policy().listVersion)
+    if (version.empty())
         at = versions.begin();
     if (at == versions.end())
-        return badInput("lists", '"' + std::string(version) + '"', alternatives(versions));
+        return badInput("lists", '"' + std::string(version) + '"',
+                        versions.empty() ? "a format that has lists" : alternatives(versions));
     const std::lock_guard lock(mutex);
     const auto [lists, isNew] = known.try_emplace({&dialect, target, *at});
     if (isNew)

@@ -42,6 +42,7 @@ struct Contradiction
 };
 
 /// The built-in lists for a 16-bit type. Parsed on first use, only the file asked for; safe from any thread.
+/// version  empty: the first of the format
 /// fails: Errc::BadInput for another type or an unknown version (`expected` names those there are).
 Result<const OpLists *> builtInLists(const dialect::Dialect &dialect, tensor::DType target,
                                      std::string_view version);

@@ -35,12 +35,11 @@ std::string_view meaningOf(Mode mode); ///< "cast only where types differ", …
 std::vector<Mode> offeredModes(); ///< those that a format of this build has
 std::string modesHelp(); ///< of these: "typed: cast only where types differ; tvm: …"
 std::optional<Mode> modeNamed(std::string_view name);
-/// Which of two calls to reproduce in mode NodeForNode: convert_model sets `__dtype__` marks on parameters
-/// (core/mixed/RULES.md, M-marks).
-enum class Api : std::uint8_t
+/// Which variables are data. All others are parameters, which a conversion may store in another type (core/mixed/RULES.md, M-variables).
+enum class DataRule : std::uint8_t
 {
-    ConvertModel,
-    ConvertSymbol
+    WithoutValues, ///< those that no values are stored for
+    WithoutType ///< those that declare no type
 };
 
 /// "Keep this operator in fp32 when this attribute has one of these values."
@@ -62,8 +61,9 @@ struct Policy
     /// target is then float16, whose lists and rules apply. Such a conversion cannot be written.
     std::optional<tensor::DType> analysedFormat;
     std::optional<Mode> mode;
-    std::optional<Api> api;
-    std::string listVersion = "1.9.1"; ///< version of the built-in lists: "1.9.1", "2.0.0b1", "master"
+    std::optional<DataRule> dataRule; ///< absent: WithoutValues if the model has parameters
+    std::string
+        listVersion; ///< of the built-in lists (Dialect::listVersions()); empty: the first of the format
 
     /// The chip to convert for: a name, "this" or a file (hardware::findDescription()); empty: none.
     std::string hardware;

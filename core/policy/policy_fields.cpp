@@ -27,14 +27,10 @@ dialect::OwnMode ownMode()
 std::string_view modeNames()
 {
     static const std::string kNames = [] {
-        const std::vector<Mode> modes = offeredModes();
-        std::string names;
-        for (const Mode mode : modes)
-            names.append(mode == modes.front()      ? ""
-                             : mode == modes.back() ? " or "
-                                                    : ", ")
-                .append(nameOf(mode));
-        return names;
+        std::vector<std::string_view> names;
+        for (const Mode mode : offeredModes())
+            names.push_back(nameOf(mode));
+        return alternatives(names);
     }();
     return kNames;
 }
@@ -63,18 +59,28 @@ constexpr Word kMode{
     modeNames,
 };
 
+/// "convert_model or convert_symbol"
+std::string_view callNames()
+{
+    static const std::string kNames = alternatives(ownMode().calls);
+    return kNames;
+}
+
 constexpr Word kApi{
     [](Policy &policy, std::string_view word) {
-        if (word != "convert_model" && word != "convert_symbol")
+        const auto calls = ownMode().calls;
+        const auto at = std::ranges::find(calls, word);
+        if (word.empty() || at == calls.end())
             return false;
-        policy.api = word == "convert_model" ? Api::ConvertModel : Api::ConvertSymbol;
+        policy.dataRule = static_cast<DataRule>(at - calls.begin());
         return true;
     },
     [](const Policy &policy) {
-        using namespace std::string_view_literals;
-        return !policy.api ? ""sv : *policy.api == Api::ConvertModel ? "convert_model"sv : "convert_symbol"sv;
+        return policy.dataRule ? ownMode().calls[static_cast<std::size_t>(*policy.dataRule)]
+                               : std::string_view();
     },
-    "convert_model or convert_symbol",
+    {},
+    callNames,
 };
 
 constexpr Word kHardware{
@@ -112,22 +118,34 @@ constexpr Word kOptimise{
     "casts or time",
 };
 
+/// "1.9.1, 2.0.0b1 or master": of the formats that have several
+std::string_view listVersionNames()
+{
+    static const std::string kNames = [] {
+        std::vector<std::string_view> names;
+        for (const dialect::Dialect *one : dialect::allDialects()) {
+            const auto versions = one->listVersions();
+            if (versions.size() > 1)
+                names.insert(names.end(), versions.begin(), versions.end());
+        }
+        return alternatives(names);
+    }();
+    return kNames;
+}
+
 constexpr Word kLists{
     [](Policy &policy, std::string_view word) {
         const auto names = [word](const dialect::Dialect *one) {
             return std::ranges::find(one->listVersions(), word) != one->listVersions().end();
         };
-        // The default is each format's first version, whether or not it has the name.
-        if (word != Policy().listVersion && std::ranges::none_of(dialect::allDialects(), names))
+        if (std::ranges::none_of(dialect::allDialects(), names))
             return false;
-        policy.listVersion = word;
+        setListVersion(policy, word);
         return true;
     },
-    [](const Policy &policy) {
-        return policy.listVersion == Policy().listVersion ? std::string_view()
-                                                          : std::string_view(policy.listVersion);
-    },
-    "1.9.1, 2.0.0b1 or master",
+    [](const Policy &policy) { return std::string_view(policy.listVersion); },
+    {},
+    listVersionNames,
 };
 
 constexpr Word kThresholdMethod{
@@ -193,6 +211,14 @@ constexpr std::array kFields{
 };
 
 } // namespace
+
+std::string alternatives(std::span<const std::string_view> words)
+{
+    std::string text;
+    for (std::size_t k = 0; k < words.size(); ++k)
+        text.append(k == 0 ? "" : k + 1 < words.size() ? ", " : " or ").append(words[k]);
+    return text;
+}
 
 std::string_view nameOf(Mode mode)
 {

@@ -47,6 +47,9 @@ struct PolicyField
 /// In the order in which they are written.
 std::span<const PolicyField> policyFields();
 
+/// "1.9.1, 2.0.0b1 or master"
+std::string alternatives(std::span<const std::string_view> words);
+
 /// The list that a move goes to.
 List listOf(Policy::Move::To to);
 /// The setting that asks for such a move.

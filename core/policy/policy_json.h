@@ -11,8 +11,8 @@ namespace halftone::policy {
 /// Reads a policy file (app/README.md, "Policy"). Keys, each at most once; a null counts as absent:
 /// - MXNet's: target_dtype, target_dtype_ops, fp32_ops, widest_dtype_ops, conditional_fp32_ops
 ///   ([[operator, attribute, [values]], …]), excluded_sym_names, cast_optional_params, data_names
-/// - ours: mode ("typed", "mxnet", "tvm", "all"), hardware, accumulate ("float32", "float16", "bfloat16"), optimise ("casts", "time"), api ("convert_model", "convert_symbol"), lists ("1.9.1", "2.0.0b1",
-/// "master"),
+/// - ours: mode ("typed", "mxnet", "tvm", "all"), hardware, accumulate ("float32", "float16", "bfloat16"), optimise ("casts", "time"), api (dialect::OwnMode::calls), lists
+/// (Dialect::listVersions()),
 ///   input_dtypes and node_overrides ({name: type}), reasons ({name: text}), keep_io_types, share, int8_ops, threshold_method ("minmax", "entropy",
 ///   "percentile", "mse"), thresholds ({tensor: number above 0 or method}), and for edits that are not yet part of a list
 ///   moves ([[operator, list], …]) and added_conditional_fp32_ops (as conditional_fp32_ops)

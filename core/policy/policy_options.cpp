@@ -1,6 +1,7 @@
 #include "core/policy/policy_options.h"
 
 #include "core/base/text.h"
+#include "core/dialect/registry.h"
 #include "core/policy/policy_fields.h"
 #include "core/policy/wording.h"
 
@@ -59,6 +60,15 @@ Result<void> setTarget(Policy &policy, std::string_view text)
 Result<void> setMode(Policy &policy, std::string_view text)
 {
     return setWord(policy, "mode", Field::Mode, text);
+}
+
+void setListVersion(Policy &policy, std::string_view version)
+{
+    const bool isDefault
+        = std::ranges::any_of(dialect::allDialects(), [version](const dialect::Dialect *one) {
+              return !one->listVersions().empty() && one->listVersions().front() == version;
+          });
+    policy.listVersion = isDefault ? std::string_view() : version;
 }
 
 Result<void> setHardware(Policy &policy, std::string_view text)

@@ -14,6 +14,9 @@ namespace halftone::policy {
 Result<void> setTarget(Policy &policy, std::string_view text);
 /// The name of one of offeredModes().
 Result<void> setMode(Policy &policy, std::string_view text);
+/// A version of built-in lists; the first of a format is its default, which a policy leaves out. Whether the model's format has another one
+/// is found out later.
+void setListVersion(Policy &policy, std::string_view version);
 /// A name, "this" or a file; whether there is one is found out later.
 Result<void> setHardware(Policy &policy, std::string_view text);
 /// float32, float16 or bfloat16.

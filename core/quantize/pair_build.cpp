@@ -446,10 +446,16 @@ private:
         const std::string name = isNew ? m_graph.node(id).name + "_bias" : nameOf(inputs[biasAt]);
         read.resize(std::max(read.size(), biasAt + 1));
         isDone.resize(read.size());
+        if (m_options.keepsBiases && !product.norm)
+            return;
+        isDone[biasAt] = true;
+        if (m_options.keepsBiases) {
+            read[biasAt] = addConstant(name, values.bias, weight.node);
+            return;
+        }
         const PairCodes biases = biasCodes(values.bias, dataScale, codes.scales);
         read[biasAt] = decoded(name, biases, axis ? std::optional<std::size_t>(0) : std::nullopt,
                                isNew ? weight.node : inputs[biasAt].node);
-        isDone[biasAt] = true;
     }
 
     /// One number a channel.

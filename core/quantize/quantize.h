@@ -39,6 +39,7 @@ struct QuantizeOptions
     bool perChannel = false;
     /// With QDQ pairs: products between them become integer operators where available.
     bool asOperators = false;
+    bool keepsBiases = false; ///< with QDQ pairs: biases stay real, for runtimes that read no codes of 32 bits
     bool isCalibrated = true; ///< false: ranges are determined at run time for every batch
     /// Ranges are widened so that the 127.5 and 255.5 levels of the runtime become 127 and 255.
     bool isNeutral = false;

@@ -3,6 +3,7 @@
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/quantized_forms.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/traverse.h"
 #include "core/quantize/pairs.h"
 
@@ -19,23 +20,13 @@ using graph::NodeId;
 using policy::Request;
 using policy::Rule;
 
-using Arrays = std::unordered_map<std::string_view, const tensor::Array *>;
-
-Arrays arraysOf(const graph::Model &model)
-{
-    Arrays arrays;
-    for (const tensor::Array &array : model.parameters)
-        arrays.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
-    return arrays;
-}
-
 bool isDecidedByName(Rule rule)
 {
     return rule == Rule::OverrideFp32 || rule == Rule::OverrideTarget || rule == Rule::ExcludedName;
 }
 
 /// Why the node's parameters cannot become codes; empty if they can.
-std::string badParameter(const Graph &graph, NodeId id, const Arrays &arrays)
+std::string badParameter(const Graph &graph, NodeId id, const dialect::StoredArrays &arrays)
 {
     for (const Entry &entry : graph.inputs(id)) {
         const auto found = arrays.find(graph.node(entry.node).name);
@@ -216,7 +207,7 @@ AskedPlan planAsked(const graph::Model &source, const policy::Assignment &assign
     options.perChannel = true;
     options.asked.assign(graph.nodeCount(), false);
     options.apart.assign(graph.nodeCount(), false);
-    const Arrays arrays = arraysOf(source);
+    const dialect::StoredArrays arrays = dialect::storedArrays(source);
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         options.apart[id] = isDecidedByName(assignment.rule(id));
         if (assignment.requested(id) != Request::Int8)

@@ -3,11 +3,11 @@
 #include "core/dialect/arithmetic.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/quantized_forms.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/infer/infer_data_types.h"
 #include "core/infer/infer_types.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace halftone::quantize {
 namespace {
@@ -37,9 +37,7 @@ bool isInt8Multiplication(const Graph &graph, NodeId id)
 Deviations deviationsAhead(const graph::Model &model)
 {
     Deviations deviations;
-    std::unordered_map<std::string_view, const tensor::Array *> arrays;
-    for (const tensor::Array &array : model.parameters)
-        arrays.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
+    const dialect::StoredArrays arrays = dialect::storedArrays(model);
     const Graph &graph = model.graph;
     const dialect::Arithmetic *const arithmetic = dialect::of(graph).arithmetic();
     if (arithmetic == nullptr)

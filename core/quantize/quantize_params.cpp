@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/dialect/quantized_forms.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/traverse.h"
 
 #include <algorithm>
@@ -75,8 +76,7 @@ Result<std::vector<Array>> codeArrays(const dialect::Dialect &dialect, const Arr
         scalar(dialect.arrayName(dialect.quantizedForms()->highName(parameter.codes), false), form.largest)};
 }
 
-void noteLongSums(const graph::Graph &graph,
-                  const std::unordered_map<std::string_view, const Array *> &stored,
+void noteLongSums(const graph::Graph &graph, const dialect::StoredArrays &stored,
                   std::vector<std::string> &notes)
 {
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
@@ -100,9 +100,7 @@ Result<std::vector<Array>> quantizedParameters(const graph::Model &model, const 
                                                const std::vector<OfflineParameter> &offline,
                                                std::vector<std::string> &notes, tensor::FormCache &forms)
 {
-    std::unordered_map<std::string_view, const Array *> stored;
-    for (const Array &array : model.parameters)
-        stored.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
+    dialect::StoredArrays stored = dialect::storedArrays(model);
     std::unordered_map<std::string_view, const OfflineParameter *> codes;
     for (const OfflineParameter &parameter : offline)
         codes.emplace(parameter.codes, &parameter);

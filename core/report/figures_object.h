@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/latency/latency.h"
+#include "core/report/as_asked.h"
 #include "core/report/json_values.h"
 #include "core/tensor/error_metrics.h"
 
@@ -32,6 +33,26 @@ inline bool isReferenceKernel(const kernels::PlanStep &step)
     return step.kernel.starts_with("ref") && step.kernel != "reference"; // which is ours
 }
 
+/// The type that the model asks for; null for a step of a runtime's own.
+inline OrderedJson askedName(const kernels::PlanStep &step)
+{
+    const tensor::DType asked = askedOf(step);
+    return asked == tensor::DType::Unknown ? OrderedJson() : OrderedJson(tensor::nameOf(asked));
+}
+
+inline OrderedJson asAskedObject(const latency::Latency &latency)
+{
+    const AsAsked share = asAsked(latency);
+    return {{"operators", share.operators},
+            {"operators_share", share.operatorsShare},
+            {"time_share", share.timeShare}};
+}
+
+inline OrderedJson runtimeObject(const kernels::RuntimeFacts &runtime)
+{
+    return {{"name", runtime.name}, {"version", runtime.version}, {"device", runtime.device}};
+}
+
 /// As `profile --json` names it; what only a device has stands there where it is known.
 inline OrderedJson latencyObject(const latency::Latency &latency)
 {
@@ -40,19 +61,29 @@ inline OrderedJson latencyObject(const latency::Latency &latency)
         layers.push_back({{"names", layer.step.nodes},
                           {"op", layer.step.op},
                           {"dtype", tensor::nameOf(layer.step.dtype)},
+                          {"asked", askedName(layer.step)},
                           {"kernel", layer.step.kernel},
                           {"kind", kernels::nameOf(layer.step.kind)},
                           {"reference", isReferenceKernel(layer.step)},
                           {"median_us", layer.medianUs},
                           {"min_us", layer.minUs}});
+        if (!layer.step.told.empty())
+            layers.back()["told"] = layer.step.told;
         if (layer.limitUs)
             layers.back()["limit_us"] = *layer.limitUs;
     }
-    OrderedJson object{{"median_ms", latency.medianMs},   {"min_ms", latency.minMs},
-                       {"p95_ms", latency.p95Ms},         {"layers", std::move(layers)},
-                       {"casts_us", latency.castsUs},     {"sum_of_layers_ms", latency.sumOfLayersMs},
-                       {"peak_bytes", latency.peakBytes}, {"disturbed", latency::isDisturbed(latency)},
+    OrderedJson object{{"median_ms", latency.medianMs},
+                       {"min_ms", latency.minMs},
+                       {"p95_ms", latency.p95Ms},
+                       {"layers", std::move(layers)},
+                       {"casts_us", latency.castsUs},
+                       {"sum_of_layers_ms", latency.sumOfLayersMs},
+                       {"peak_bytes", latency.peakBytes ? OrderedJson(*latency.peakBytes) : OrderedJson()},
+                       {"disturbed", latency::isDisturbed(latency)},
                        {"attempts", latency.attempts}};
+    object["as_asked"] = asAskedObject(latency);
+    if (latency.runtime)
+        object["runtime"] = runtimeObject(*latency.runtime);
     if (latency.limitMs)
         object["limit_ms"] = *latency.limitMs;
     if (latency.deviceMs)

@@ -48,6 +48,17 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
     return {};
 }
 
+/// The newer version that nodes need which the policy names for the 16-bit type, whatever the built-in lists say of their operators; 0: none.
+dialect::NeededVersion neededByName(const graph::Graph &source, const policy::Policy &policy)
+{
+    const auto isNamed = [&](const graph::Graph &graph, graph::NodeId id) {
+        const auto found = policy.nodeOverrides.find(graph.node(id).name);
+        return &graph == &source && found != policy.nodeOverrides.end() && found->second == policy.target;
+    };
+    dialect::NeededVersion needed = dialect::neededVersion(source, policy.target, isNamed);
+    return needed.number > dialect::of(source).versionNumber() ? std::move(needed) : dialect::NeededVersion();
+}
+
 /// Takes the model over into a newer version of its format, where what computes in 16 bit needs that: what stays float32 needs none.
 /// Gives why.
 /// known  what is decided of the result, where that was needed to find it
@@ -56,14 +67,17 @@ Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
 {
     const graph::Graph &source = given.model.graph;
     const tensor::DType target = given.policy.target;
+    const dialect::NeededVersion named = neededByName(source, given.policy);
     HALFTONE_TRY(std::optional<dialect::Raised> raised,
-                 dialect::of(source).raised(source, target, given.opset));
+                 dialect::of(source).raised(source, target, std::max(given.opset, named.number)));
     if (!raised)
         return std::string();
     model.graph = std::move(raised->graph);
     const int version = dialect::of(model.graph).versionNumber();
     if (given.opset >= version) // what is asked for is no news
         return std::string();
+    if (named.number >= version)
+        raised->why = named.why;
     HALFTONE_TRY(known, mixed::decide(model, given.policy));
     const auto isAsked = [&](const graph::Graph &in, graph::NodeId id) {
         return &in == &model.graph && known->assignment.requested(id) == policy::Request::Target;

@@ -93,7 +93,14 @@ Result<std::unique_ptr<Document>> Document::open(const std::string &path, const 
                                                  const Progress &progress)
 {
     HALFTONE_CHECK(progress.checkStop());
-    HALFTONE_TRY(Session session, Session::open(path, options));
+    io::LoadOptions stopped = options;
+    stopped.stop = progress.stop;
+    HALFTONE_TRY(Session session, Session::open(path, stopped));
+    return of(std::move(session), progress);
+}
+
+Result<std::unique_ptr<Document>> Document::of(Session session, const Progress &progress)
+{
     HALFTONE_CHECK(progress.checkStop());
     std::unique_ptr<Document> document(new Document(std::move(session)));
     HALFTONE_CHECK(document->inferShapes());

@@ -24,6 +24,9 @@ public:
     static Result<std::unique_ptr<Document>>
     open(const std::string &path, const io::LoadOptions &options = {}, const Progress &progress = {});
 
+    /// The same for an opened model. fails: for contradicting input shapes; Cancelled
+    static Result<std::unique_ptr<Document>> of(Session session, const Progress &progress = {});
+
     const Session &session() const { return m_session; }
     const std::vector<std::string> &notes() const { return m_notes; } ///< what is odd about the model
 

@@ -126,7 +126,7 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
         HALFTONE_TRY(const io::ModelOutput output,
                      io::ModelOutput::claim(options.prefix, formatOf(options, *shown.source)));
         HALFTONE_TRY(const graph::Model model, formatted(output, shown));
-        HALFTONE_TRY(written, io::saveModel(model, output, *shown.source, writtenTypes(output, model)));
+        HALFTONE_TRY(written, io::saveModel(model, output, *shown.source, writtenTypes(output.format(), model)));
     }
     if (options.policy) {
         written.push_back(options.prefix + ".policy.json");

@@ -9,6 +9,7 @@
 #include "core/latency/plan_maker.h"
 #include "core/latency/typed_model.h"
 #include "core/machines/local_chips.h"
+#include "core/report/as_asked.h"
 #include "core/report/roofline.h"
 
 #include <algorithm>
@@ -103,11 +104,18 @@ void gatherLatency(const latency::Latency &latency, const graph::NodesByName &id
         const latency::LayerLatency &layer = latency.layers[step];
         if (layer.step.kind != kernels::StepKind::Compute)
             continue;
+        const tensor::DType ranIn = latency.runtime ? layer.step.dtype : tensor::DType::Unknown;
+        const tensor::DType asked
+            = report::ranAsAsked(layer.step) ? tensor::DType::Unknown : report::askedOf(layer.step);
         for (const std::string &name : layer.step.nodes) {
             if (const auto found = ids.find(name); found != ids.end())
                 nodes[found->second].*member
-                    = NodeLatency{layer.medianUs, static_cast<std::uint32_t>(step),
-                                  static_cast<std::uint32_t>(layer.step.nodes.size() - 1), layer.limitUs};
+                    = NodeLatency{layer.medianUs,
+                                  static_cast<std::uint32_t>(step),
+                                  static_cast<std::uint32_t>(layer.step.nodes.size() - 1),
+                                  layer.limitUs,
+                                  ranIn,
+                                  asked};
         }
     }
 }
@@ -119,6 +127,7 @@ struct LatencyMeter::Kept
     std::shared_ptr<const infer::ShapeMap> shapes; ///< that `wide` was made for
     std::string backend;
     unsigned threads = 0;
+    tensor::DType precision = tensor::DType::Unknown;
     std::optional<walks::ExampleOptions> examples;
     std::optional<latency::PlanMaker> maker;
     MeasuredInputs inputs;
@@ -142,7 +151,8 @@ struct LatencyMeter::Kept
     }
     bool isNative(tensor::DType type) const
     {
-        return maker->backend().support(type) == kernels::Support::Native;
+        // A runtime is timed as it is deployed, whatever it makes of the type.
+        return maker->backend().wholeModels || maker->backend().support(type) == kernels::Support::Native;
     }
     /// Layer by layer. Needs: `wide`.
     /// plan  is given the converted model's plan, unless its type is emulated
@@ -170,7 +180,7 @@ struct LatencyMeter::Kept
     bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
     {
         return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads
-            && examples == options.examples;
+            && precision == options.precision && examples == options.examples;
     }
 };
 
@@ -189,11 +199,13 @@ Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptio
     HALFTONE_TRY(infer::KnownShapes known, completeShapes(snapshot));
     if (!m_kept->isFor(snapshot, options)) {
         m_kept = std::make_unique<Kept>();
-        HALFTONE_TRY(m_kept->maker, latency::PlanMaker::create(options.backend, options.threads));
+        HALFTONE_TRY(m_kept->maker,
+                     latency::PlanMaker::create(options.backend, options.threads, options.precision));
         m_kept->shapes = snapshot.shapes;
         m_kept->inputs.known = std::move(known);
         m_kept->backend = options.backend;
         m_kept->threads = options.threads;
+        m_kept->precision = options.precision;
         m_kept->examples = options.examples;
         m_kept->inputs.first = firstOf(snapshot, options);
     }

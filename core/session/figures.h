@@ -17,6 +17,8 @@ struct LatencyOptions
 {
     std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
+    tensor::DType precision
+        = tensor::DType::Unknown; ///< as backends::planningBackend(); Unknown: the backend's default
     latency::LatencySettings settings;
     bool keepsPlan = false; ///< of the converted model too, for another measurement of it
     std::optional<walks::ExampleOptions>

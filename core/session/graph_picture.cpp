@@ -32,6 +32,15 @@ Look lookOf(tensor::DType type)
     return {colours->onLight, report::tintOnLight(colours->onLight), colours->badge, colours->pattern};
 }
 
+/// What a node computes in; where nothing was converted, the type that it gives.
+tensor::DType shownType(const Snapshot &snapshot, graph::NodeId id)
+{
+    if (snapshot.converted || !snapshot.sourceTypes)
+        return snapshot.precisionOf(id);
+    const auto types = snapshot.sourceTypes->outputs(id);
+    return types.empty() ? tensor::DType::Unknown : types[0];
+}
+
 SvgItem nodeItem(const Snapshot &snapshot, const layout::Asides &asides, graph::NodeId id,
                  const layout::Rect &rect)
 {
@@ -44,7 +53,7 @@ SvgItem nodeItem(const Snapshot &snapshot, const layout::Asides &asides, graph::
     item.detail = node.isVariable() ? "" : node.op;
     if (const auto inset = asides.insets.find(id); inset != asides.insets.end())
         item.detail += " · " + inset->second;
-    const Look look = lookOf(node.isVariable() ? tensor::DType::Unknown : snapshot.precisionOf(id));
+    const Look look = lookOf(node.isVariable() ? tensor::DType::Unknown : shownType(snapshot, id));
     item.badge = node.isVariable() ? "" : look.badge;
     item.band = look.colour;
     item.badgeText = "#ffffff";
@@ -68,7 +77,7 @@ SvgItem blockItem(const Snapshot &snapshot, const layout::BlockTree &tree, const
     std::map<std::string, std::size_t> counts;
     for (const graph::NodeId id : layout::nodesIn(tree, placed.item.id))
         if (!snapshot.graph().isVariable(id))
-            ++counts[lookOf(snapshot.precisionOf(id)).colour];
+            ++counts[lookOf(shownType(snapshot, id)).colour];
     for (const auto &[colour, count] : counts)
         if (block.operators > 0)
             item.mix.emplace_back(colour, static_cast<double>(count) / static_cast<double>(block.operators));
@@ -115,10 +124,11 @@ std::map<std::pair<std::uint32_t, bool>, std::string> portNames(const layout::Fi
 
 } // namespace
 
-Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress)
+Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress, bool isFolded,
+                                 layout::Detail detail)
 {
     HALFTONE_TRY(const layout::FirstView view,
-                 layout::firstView(snapshot.source->model, true, layout::Detail::Computed, progress));
+                 layout::firstView(snapshot.source->model, isFolded, detail, progress));
     const layout::Picture &placed = view.picture;
     layout::SvgPicture picture;
     picture.size = placed.size;

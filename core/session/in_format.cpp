@@ -33,9 +33,9 @@ std::vector<const io::ModelFormat *> formatsFor(const graph::Graph &graph)
     return formats;
 }
 
-std::vector<tensor::DType> writtenTypes(const io::ModelOutput &output, const graph::Model &model)
+std::vector<tensor::DType> writtenTypes(const io::ModelFormat &format, const graph::Model &model)
 {
-    if (!output.format().declaresOutputTypes)
+    if (!format.declaresOutputTypes)
         return {};
     const auto types = infer::storedTypes(model);
     if (!types.ok())

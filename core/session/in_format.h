@@ -25,6 +25,6 @@ Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Mode
 std::vector<const io::ModelFormat *> formatsFor(const graph::Graph &graph);
 
 /// The types of the outputs of a model, for a format whose files declare them; Unknown where they do not follow. Empty for other formats.
-std::vector<tensor::DType> writtenTypes(const io::ModelOutput &output, const graph::Model &model);
+std::vector<tensor::DType> writtenTypes(const io::ModelFormat &format, const graph::Model &model);
 
 } // namespace halftone::session

@@ -36,6 +36,11 @@ bool isNarrowable(DType type)
 Result<io::LoadedModel> openModel(const std::string &path, const io::LoadOptions &options)
 {
     HALFTONE_TRY(io::LoadedModel loaded, io::loadModel(path, options));
+    return withTypesChecked(std::move(loaded));
+}
+
+Result<io::LoadedModel> withTypesChecked(io::LoadedModel loaded)
+{
     const graph::Graph &graph = loaded.model.graph;
     if (!loaded.model.hasParameters)
         return loaded;
@@ -59,7 +64,7 @@ Result<io::LoadedModel> openModel(const std::string &path, const io::LoadOptions
         return loaded;
     Error error = typed.error();
     error.file = loaded.paramsPath;
-    error.expected = "the parameters that belong to " + path;
+    error.expected = "the parameters that belong to " + loaded.modelPath;
     return error;
 }
 

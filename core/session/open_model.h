@@ -12,5 +12,7 @@ namespace halftone::session {
 /// parameters too is left to whoever needs types.
 /// fails: what io::loadModel refuses; BadInput for such parameters, naming the node
 Result<io::LoadedModel> openModel(const std::string &path, const io::LoadOptions &options = {});
+/// The same for a model that was loaded. fails: for such parameters
+Result<io::LoadedModel> withTypesChecked(io::LoadedModel loaded);
 
 } // namespace halftone::session

@@ -22,6 +22,10 @@ Result<Opened> openPath(const ReportRequest &request)
     Opened opened;
     io::LoadOptions options;
     options.params = request.params;
+    if (request.opened) {
+        HALFTONE_TRY(opened.document, Document::of(*request.opened));
+        return opened;
+    }
     if (!request.path.ends_with(".halftone")) {
         HALFTONE_TRY(opened.document, Document::open(request.path, options));
         return opened;
@@ -36,7 +40,7 @@ Result<Opened> openPath(const ReportRequest &request)
 
 Result<void> takePolicy(const ReportRequest &request, Document &document)
 {
-    policy::Policy policy = document.policy();
+    policy::Policy policy = request.policy.value_or(document.policy());
     if (!request.policyPath.empty()) {
         HALFTONE_TRY(const auto mapped, MappedFile::open(request.policyPath));
         auto read = policy::readPolicy(mapped->text());
@@ -62,6 +66,10 @@ Result<void> takeShapes(const walks::ExampleOptions &data, Document &document)
 
 Result<std::optional<report::FrontFigures>> frontOf(const ReportRequest &request)
 {
+    if (!request.frontText.empty()) {
+        HALFTONE_TRY(report::FrontFigures front, report::readFront(request.frontText));
+        return std::optional(std::move(front));
+    }
     if (request.front.empty())
         return std::optional<report::FrontFigures>();
     HALFTONE_TRY(const auto mapped, MappedFile::open(request.front));

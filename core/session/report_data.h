@@ -3,6 +3,7 @@
 #include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/session/session.h"
 #include "core/walks/examples.h"
 
 #include <optional>
@@ -14,6 +15,8 @@ namespace halftone::session {
 struct ReportRequest
 {
     std::string path; ///< a model or a session file
+    std::optional<Session> opened{}; ///< a model in place of `path`
+    std::optional<policy::Policy> policy{}; ///< in place of `policyPath`
     std::string params; ///< as io::LoadOptions::params; for a model
     std::string policyPath; ///< in place of the session's; empty: that, or the built-in lists
     std::string target; ///< "float16" or "bfloat16"; empty: as the policy says
@@ -21,6 +24,7 @@ struct ReportRequest
     std::optional<walks::ExampleOptions> data; ///< in place of the session's
     unsigned threads = 0; ///< 0: as many as the machine has
     std::string front; ///< what `tune --out` wrote; empty: none
+    std::string frontText{}; ///< the same as text, in place of the file
     bool latency = false; ///< measure too
     std::string made; ///< as madeLine(); empty: not told
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of the comparison

@@ -69,7 +69,8 @@ std::string deviceOf(std::string_view backend)
 std::string comparisonBasis(const walks::CompareOptions &options, const std::string &modelPath)
 {
     const walks::ExampleOptions &data = options.examples;
-    std::vector<std::string> lines = tracesOf(data.inputs);
+    std::vector<std::string> lines
+        = data.arrays ? std::vector{hexDigits(walks::hashOfArrays(data))} : tracesOf(data.inputs);
     lines.push_back(traceOf(data.preprocess.empty() ? io::preprocessBeside(modelPath) : data.preprocess));
     if (!data.labels.empty())
         lines.push_back(traceOf(data.labels));
@@ -84,7 +85,10 @@ std::string comparisonBasis(const walks::CompareOptions &options, const std::str
 
 std::string latencyBasis(const LatencyOptions &options)
 {
-    return std::string(kBasisVersion) + "; " + deviceOf(options.backend) + "; threads "
+    const std::string precision = options.precision == tensor::DType::Unknown
+        ? std::string()
+        : "; in " + std::string(tensor::nameOf(options.precision));
+    return std::string(kBasisVersion) + "; " + deviceOf(options.backend) + precision + "; threads "
         + std::to_string(options.threads) + "; runs " + std::to_string(options.settings.repeats);
 }
 

@@ -260,6 +260,15 @@ private:
         return output;
     }
 
+    static kernels::StepKind stepKind(std::string_view name)
+    {
+        using kernels::StepKind;
+        for (const StepKind kind : {StepKind::Cast, StepKind::Reorder, StepKind::Runtime})
+            if (name == kernels::nameOf(kind))
+                return kind;
+        return StepKind::Compute;
+    }
+
     latency::Latency one(const Json &json)
     {
         latency::Latency latency;
@@ -268,7 +277,8 @@ private:
         latency.p95Ms = json.at("p95_ms").get<double>();
         latency.castsUs = json.at("casts_us").get<double>();
         latency.sumOfLayersMs = json.at("sum_of_layers_ms").get<double>();
-        latency.peakBytes = whole<std::size_t>(json.at("peak_bytes"));
+        if (const Json &bytes = json.at("peak_bytes"); !bytes.is_null())
+            latency.peakBytes = whole<std::size_t>(bytes);
         latency.wasBusy = json.value("disturbed", false); // not told by older sessions
         for (const Json &row : json.at("layers")) {
             latency::LayerLatency layer;
@@ -276,10 +286,10 @@ private:
             layer.step.op = row.at("op").get<std::string>();
             layer.step.dtype = dtype(row.at("dtype"));
             layer.step.kernel = row.at("kernel").get<std::string>();
-            const auto kind = row.at("kind").get<std::string>();
-            layer.step.kind = kind == kernels::nameOf(kernels::StepKind::Cast) ? kernels::StepKind::Cast
-                : kind == kernels::nameOf(kernels::StepKind::Reorder)          ? kernels::StepKind::Reorder
-                                                                               : kernels::StepKind::Compute;
+            if (row.contains("asked") && !row.at("asked").is_null())
+                layer.step.asked = dtype(row.at("asked"));
+            layer.step.told = row.value("told", std::string());
+            layer.step.kind = stepKind(row.at("kind").get<std::string>());
             layer.medianUs = row.at("median_us").get<double>();
             layer.minUs = row.at("min_us").get<double>();
             layer.limitUs = realIfAny(row.value("limit_us", Json()));
@@ -287,6 +297,12 @@ private:
         }
         latency.limitMs = realIfAny(json.value("limit_ms", Json()));
         latency.deviceMs = realIfAny(json.value("device_ms", Json()));
+        if (json.contains("runtime")) {
+            const Json &runtime = json.at("runtime");
+            latency.runtime
+                = {runtime.at("name").get<std::string>(), runtime.at("version").get<std::string>(),
+                   runtime.at("device").get<std::string>()};
+        }
         if (json.contains("launches")) {
             const Json &launches = json.at("launches");
             latency.launches.emplace().planned = whole<std::size_t>(launches.at("planned"));

@@ -6,6 +6,7 @@
 #include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/io/arrays/npz.h"
+#include "core/io/model_bytes.h"
 #include "core/rewrite/restore_parameters.h"
 #include "core/session/in_format.h"
 #include "core/session/open_model.h"
@@ -46,6 +47,16 @@ Result<std::vector<policy::Warning>> warningsOf(const graph::Model &model)
 Result<Session> Session::open(const std::string &path, const io::LoadOptions &options)
 {
     HALFTONE_TRY(io::LoadedModel loaded, openModel(path, options));
+    Session session;
+    session.m_source = std::make_shared<const io::LoadedModel>(std::move(loaded));
+    return session;
+}
+
+Result<Session> Session::read(std::vector<std::byte> bytes, const std::string &path,
+                              const io::LoadOptions &options)
+{
+    HALFTONE_TRY(io::LoadedModel loaded, io::readModel(std::move(bytes), path, options));
+    HALFTONE_TRY(loaded, withTypesChecked(std::move(loaded)));
     Session session;
     session.m_source = std::make_shared<const io::LoadedModel>(std::move(loaded));
     return session;
@@ -95,20 +106,21 @@ Result<void> Session::useExample(const std::string &npzPath, policy::Policy &pol
 Result<infer::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
 {
     const graph::Graph &graph = m_source->model.graph;
-    auto shapes = infer::inferShapes(graph, infer::withParameterShapes(m_inputShapes, m_source->model));
+    const infer::KnownShapes known = infer::withParameterShapes(m_inputShapes, m_source->model);
+    auto shapes = infer::inferShapes(graph, known);
     if (!shapes.ok() && m_inputShapes.empty()) {
         notes.push_back("some shapes are unknown: " + shapes.error().message());
         return infer::unknownShapes(graph);
     }
     if (!shapes.ok())
         return inFile(std::move(shapes).error(), m_source->modelPath);
-    auto followed = infer::staticShapes(m_source->model, shapes.value());
+    auto followed = infer::staticShapes(m_source->model, std::move(shapes).value());
     if (followed.ok())
         return followed;
     if (!m_inputShapes.empty())
         return inFile(std::move(followed).error(), m_source->modelPath);
     notes.push_back(followed.error().message());
-    return shapes;
+    return infer::inferShapes(graph, known);
 }
 
 Result<Derived> Session::derive(const DeriveRequest &request, const Progress &progress) const
@@ -196,10 +208,17 @@ Result<walks::CompareOutcome> Session::compareAgainst(const std::string &path,
                                                       const walks::CompareOptions &options,
                                                       const Progress &progress) const
 {
-    HALFTONE_TRY(const io::LoadedModel other, openModel(path));
+    HALFTONE_TRY(const io::LoadedModel other, openModel(path, {.stop = progress.stop}));
+    return compareWith(other, options, progress);
+}
+
+Result<walks::CompareOutcome> Session::compareWith(const io::LoadedModel &other,
+                                                   const walks::CompareOptions &options,
+                                                   const Progress &progress) const
+{
     auto models = compare::pairByName(m_source->model, other.model);
     if (!models.ok())
-        return inFile(std::move(models).error(), path);
+        return inFile(std::move(models).error(), other.modelPath);
     auto outcome = walks::compareModels(std::move(models).value(), m_source->modelPath, options, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
@@ -238,7 +257,7 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
 {
     HALFTONE_TRY(const io::ModelOutput output,
                  io::ModelOutput::claim(prefix, io::outputFormat(prefix, model.graph)));
-    return io::saveModel(model, output, *m_source, writtenTypes(output, model));
+    return io::saveModel(model, output, *m_source, writtenTypes(output.format(), model));
 }
 
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const io::ModelOutput &output,
@@ -247,7 +266,7 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
     auto written = session::inFormatOf(output, model, m_inputShapes, inputTypes);
     if (!written.ok())
         return located(std::move(written).error());
-    return io::saveModel(written.value(), output, *m_source, writtenTypes(output, written.value()));
+    return io::saveModel(written.value(), output, *m_source, writtenTypes(output.format(), written.value()));
 }
 
 } // namespace halftone::session

@@ -26,6 +26,9 @@ class Session
 public:
     /// fails: errors of openModel().
     static Result<Session> open(const std::string &path, const io::LoadOptions &options);
+    /// The same for the bytes of a model file. path  as in io::readModel()
+    static Result<Session> read(std::vector<std::byte> bytes, const std::string &path,
+                                const io::LoadOptions &options);
 
     /// The same settings for another model with the same input names.
     Session withSource(std::shared_ptr<const io::LoadedModel> source) const;
@@ -74,6 +77,10 @@ public:
     Result<walks::CompareOutcome> compareAgainst(const std::string &path,
                                                  const walks::CompareOptions &options,
                                                  const Progress &progress = {}) const;
+    /// The same with an opened model.
+    Result<walks::CompareOutcome> compareWith(const io::LoadedModel &other,
+                                              const walks::CompareOptions &options,
+                                              const Progress &progress = {}) const;
     /// Compares the unconverted model on two backends, options.backend and options.otherBackend.
     Result<walks::CompareOutcome> compareBackends(const walks::CompareOptions &options,
                                                   const Progress &progress = {}) const;

@@ -74,6 +74,9 @@ struct NodeLatency
     std::uint32_t step = 0; ///< index into Latency::layers
     std::uint32_t fusedWith = 0; ///< further nodes of the step
     std::optional<double> limitUs{}; ///< as LayerLatency::limitUs
+    tensor::DType ranIn
+        = tensor::DType::Unknown; ///< where a runtime ran it; Unknown: this program did, as the model asks
+    tensor::DType asked = tensor::DType::Unknown; ///< by the model, where it is not what it ran in
 };
 
 /// What is known of one node of the source beside its types.

@@ -37,12 +37,18 @@ class ArrayTargets final : public Targets
 public:
     static Result<std::shared_ptr<const Targets>> open(const std::string &path, std::size_t examples)
     {
-        auto targets = std::make_shared<ArrayTargets>();
         HALFTONE_TRY(const std::vector<io::NamedTensor> arrays, io::readNpz(path));
         const auto named = std::ranges::find(arrays, "targets", &io::NamedTensor::name);
         if (named == arrays.end() && arrays.size() != 1)
             return ofTargets(path, "no array named targets", "one row per example");
-        targets->m_array = named == arrays.end() ? arrays.front().tensor : named->tensor;
+        return of(path, named == arrays.end() ? arrays.front().tensor : named->tensor, examples);
+    }
+
+    static Result<std::shared_ptr<const Targets>> of(const std::string &path, tensor::Tensor array,
+                                                     std::size_t examples)
+    {
+        auto targets = std::make_shared<ArrayTargets>();
+        targets->m_array = std::move(array);
         const Shape &shape = targets->m_array.shape();
         const std::size_t rows = shape.rank() == 0 ? 0 : static_cast<std::size_t>(shape[0]);
         if (rows < std::max<std::size_t>(examples, 1))
@@ -271,6 +277,11 @@ Result<std::shared_ptr<const Targets>> Targets::open(const std::string &path, co
     if (std::error_code none; std::filesystem::is_directory(path, none))
         return PictureTargets::open(path, examples);
     return ArrayTargets::open(path, examples.count.value_or(0));
+}
+
+Result<std::shared_ptr<const Targets>> Targets::of(tensor::Tensor array, const JudgedExamples &examples)
+{
+    return ArrayTargets::of({}, std::move(array), examples.count.value_or(0));
 }
 
 } // namespace halftone::tasks

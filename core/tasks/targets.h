@@ -44,6 +44,8 @@ public:
     /// fails: BadInput for unreadable files, or fewer targets than examples
     static Result<std::shared_ptr<const Targets>> open(const std::string &path,
                                                        const JudgedExamples &examples);
+    /// The same for an array in memory.
+    static Result<std::shared_ptr<const Targets>> of(tensor::Tensor array, const JudgedExamples &examples);
     virtual ~Targets() = default;
 
     Kind kind() const { return m_kind; }

@@ -168,7 +168,9 @@ Result<std::shared_ptr<const Task>> Task::of(const TaskChoice &choice, const Jud
     auto task = std::make_shared<Task>();
     task->m_asked = choice.metric;
     task->m_labels = examples.labels;
-    HALFTONE_TRY(task->m_targets, Targets::open(choice.targets, examples));
+    HALFTONE_TRY(task->m_targets,
+                 choice.array.dtype() == tensor::DType::Unknown ? Targets::open(choice.targets, examples)
+                                                                : Targets::of(choice.array, examples));
     if (choice.metric && isOfClasses(*choice.metric) && task->m_targets->kind() != Targets::Kind::None)
         return badCall("targets", "not used by the metric " + std::string(titleOf(*choice.metric)),
                        "; pass labels or choose another metric");

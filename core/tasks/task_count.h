@@ -21,6 +21,7 @@ struct TaskChoice
 {
     std::string targets; ///< an .npz, or a folder of pictures; empty: none
     std::optional<Metric> metric; ///< absent: guessed
+    tensor::Tensor array = {}; ///< targets in memory, one row per example; of unknown type: none
 };
 
 /// How the first output of a network is evaluated: the requested metric, or the facts to guess it from, with labels and targets. Shared by all

@@ -2,6 +2,7 @@
 #include "core/dialect/onnx/attribute_list.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/output_facts.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/translate/node_writer.h"
 
 #include <algorithm>
@@ -65,8 +66,7 @@ GraphDraft::GraphDraft(const Source &source, const dialect::Dialect &target)
     , m_now(source.model.graph.nodeCount())
 {
     const graph::Graph &graph = source.model.graph;
-    for (const tensor::Array &array : source.model.parameters)
-        m_arrays.insert_or_assign(dialect::variableOf(graph, array.name), &array);
+    m_arrays = dialect::storedArrays(source.model);
     for (NodeId id = 0; id < graph.nodeCount(); ++id)
         m_names.insert(graph.node(id).name);
     nameOutputsAsBeforeCasts();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/model.h"
 #include "core/infer/infer_shapes.h"
 #include "core/infer/type_map.h"
@@ -13,7 +14,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -77,7 +77,7 @@ private:
     const dialect::Dialect &m_target;
     graph::Graph m_graph;
     std::vector<std::vector<Value>> m_now; ///< by NodeId of the source and output
-    std::unordered_map<std::string_view, const tensor::Array *> m_arrays; ///< by variable
+    dialect::StoredArrays m_arrays; ///< by variable
     std::vector<tensor::Array> m_parameters;
     std::unordered_set<std::string> m_names;
     std::map<std::pair<graph::NodeId, std::uint32_t>, std::string> m_renamed; ///< values of the source

@@ -5,6 +5,7 @@
 #include "core/base/progress_part.h"
 #include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/traverse.h"
 #include "core/policy/pattern.h"
 #include "core/tensor/elements.h"
@@ -16,7 +17,6 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace halftone::walks {
@@ -85,8 +85,7 @@ public:
         : m_model(model)
         , m_choice(std::move(choice))
     {
-        for (const tensor::Array &array : m_model.parameters)
-            m_stored.insert_or_assign(dialect::variableOf(m_model.graph, array.name), &array);
+        m_stored = dialect::storedArrays(m_model);
     }
 
     /// Nothing when nobody asked for it.
@@ -166,7 +165,7 @@ private:
 
     const graph::Model &m_model;
     TensorChoice m_choice;
-    std::unordered_map<std::string_view, const tensor::Array *> m_stored;
+    dialect::StoredArrays m_stored;
 };
 
 using Place = std::pair<NodeId, std::uint32_t>;

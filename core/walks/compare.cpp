@@ -12,6 +12,7 @@
 #include "core/walks/fixed_batch.h"
 #include "core/walks/independent_examples.h"
 #include "core/walks/run.h"
+#include "core/walks/runtime_model.h"
 
 #include <algorithm>
 #include <chrono>
@@ -174,12 +175,16 @@ Result<CompareOutcome> compareModels(compare::ComparedModels models, const std::
     const auto seconds
         = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
     compare::CompareSettings settings = options.settings;
-    if (!options.otherBackend.empty()) {
+    if (runsWholeModels(options.otherBackend)) {
+        settings.whole = std::make_shared<RuntimeModel>(
+            models.other,
+            runtimes::RuntimeUse{options.otherBackend, threads, options.precision, settings.memoryLimit});
+    } else if (!options.otherBackend.empty()) {
         HALFTONE_TRY(
             settings.otherBackends,
             backends::backendChain(options.otherBackend, threads, options.arithmetic, options.accumulator));
     }
-    if (options.eachAlone && settings.otherBackends.empty()) {
+    if (options.eachAlone && settings.otherBackends.empty() && !settings.whole) {
         HALFTONE_TRY(const Batches apart,
                      separateBatches(models.reference, *source, options.backend, options.batch, options.shard,
                                      options.settings.memoryLimit));
@@ -211,6 +216,8 @@ Result<CompareOutcome> compareModels(compare::ComparedModels models, const std::
         comparison.tell(outcome);
         outcome.arithmetic = options.arithmetic;
         recordModels(outcome, models);
+        if (settings.whole)
+            outcome.notes.emplace_back(runtimes::kMarkingNote);
         outcome.seconds = seconds();
         return outcome;
     };

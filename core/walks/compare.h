@@ -26,6 +26,7 @@ struct CompareOptions
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of both models
     tensor::DType accumulator
         = tensor::DType::Unknown; ///< accumulator of 16-bit products: backends::narrowSums()
+    tensor::DType precision = tensor::DType::Unknown; ///< of `otherBackend`, as backends::planningBackend()
     unsigned threads = 0; ///< 0: one per core
     std::size_t batch = 0; ///< examples at a time; 0: as many as fit, pictures one by one
     compare::CompareSettings settings;
@@ -57,6 +58,7 @@ struct CompareOutcome
     double seconds = 0;
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined;
     std::vector<policy::Warning> warnings; ///< about the second model
+    std::vector<std::string> notes = {}; ///< of how a runtime gave its values
     /// Of the first output, if there are labels.
     std::optional<tasks::Accuracy> reference;
     std::optional<tasks::Accuracy> other;

@@ -1,6 +1,7 @@
 #include "core/walks/examples.h"
 
 #include "core/base/text.h"
+#include "core/base/xxh64.h"
 #include "core/dialect/dialect.h"
 #include "core/interpret/fed_types.h"
 #include "core/io/arrays/npz.h"
@@ -20,7 +21,14 @@ namespace {
 using tensor::Shape;
 using tensor::Tensor;
 
-constexpr std::string_view kLabels = "labels"; ///< an array that belongs to the example, not to the model
+// Arrays that belong to the examples, not to the model.
+constexpr std::string_view kLabels = "labels";
+constexpr std::string_view kTargets = "targets"; ///< of examples in memory
+
+Result<std::vector<io::NamedTensor>> arraysOf(const ExampleOptions &options)
+{
+    return options.arrays ? *options.arrays : io::readNpz(options.inputs);
+}
 
 std::unordered_set<std::string_view> variableNames(const graph::Graph &graph)
 {
@@ -73,13 +81,17 @@ public:
     open(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath)
     {
         auto source = std::make_unique<Arrays>();
-        HALFTONE_TRY(std::vector<io::NamedTensor> arrays, io::readNpz(options.inputs));
+        HALFTONE_TRY(std::vector<io::NamedTensor> arrays, arraysOf(options));
         const auto names = variableNames(model.graph);
         for (io::NamedTensor &array : arrays) {
             const bool isInput = names.contains(array.name);
             if (!isInput && array.name == kLabels) {
-                HALFTONE_TRY(io::Labels labels, io::readLabels(options.inputs));
-                source->m_labels = std::move(labels.classes);
+                auto labels = io::labelsAmong(arrays);
+                if (!labels.ok())
+                    return inFile(std::move(labels).error(), options.inputs);
+                source->m_labels = std::move(labels).value().classes;
+            } else if (!isInput && options.arrays && array.name == kTargets) {
+                continue; // taskOf() reads them
             } else if (isInput) {
                 const bool isWidened = options.widens && tensor::isHalf(array.tensor.dtype())
                     && interpret::declaredInputType(model.graph, array.name) == tensor::DType::F32;
@@ -229,7 +241,7 @@ private:
 Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Model &model,
                                                     const std::string &modelPath)
 {
-    if (std::error_code none; std::filesystem::is_directory(options.inputs, none))
+    if (std::error_code none; !options.arrays && std::filesystem::is_directory(options.inputs, none))
         return Pictures::open(options, model.graph, modelPath);
     return Arrays::open(options, model, modelPath);
 }
@@ -275,10 +287,23 @@ std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::st
     std::vector<FieldFile> files;
     if (std::error_code none; std::filesystem::is_directory(options.inputs, none))
         files.push_back({Field::Preprocess, rulesPath(options, modelPath)});
-    addFiles({Field::Inputs, options.inputs}, files);
+    if (!options.arrays)
+        addFiles({Field::Inputs, options.inputs}, files);
     addFiles({Field::Labels, options.labels}, files);
     addFiles({Field::None, options.targets, "targets"}, files);
     return files;
+}
+
+std::uint64_t hashOfArrays(const ExampleOptions &options)
+{
+    Xxh64 hash;
+    for (const io::NamedTensor &array : *options.arrays) {
+        const std::string head = array.name + ' ' + std::string(tensor::nameOf(array.tensor.dtype()))
+            + array.tensor.shape().toString();
+        hash.add(std::as_bytes(std::span(head)));
+        hash.add(array.tensor.bytes());
+    }
+    return hash.value();
 }
 
 Result<std::vector<std::pair<std::string, tensor::Shape>>>
@@ -300,7 +325,13 @@ Result<std::shared_ptr<const tasks::Task>> taskOf(const ExampleOptions &options,
 {
     const tasks::JudgedExamples examples{source.count(), source.files(), source.labels(), source.isBgr(),
                                          [&] { return inputArea(source, graph); }};
-    return tasks::Task::of({options.targets, options.metric}, examples, graph);
+    tasks::TaskChoice choice{options.targets, options.metric};
+    if (options.arrays && options.targets.empty()) {
+        const auto targets = std::ranges::find(*options.arrays, kTargets, &io::NamedTensor::name);
+        if (targets != options.arrays->end() && !variableNames(graph).contains(kTargets))
+            choice.array = targets->tensor;
+    }
+    return tasks::Task::of(choice, examples, graph);
 }
 
 } // namespace halftone::walks

@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 #include "core/graph/model.h"
 #include "core/interpret/interpreter.h"
+#include "core/io/arrays/npz.h"
 #include "core/io/pictures/labels.h"
 #include "core/tasks/task_count.h"
 
@@ -28,6 +29,9 @@ struct ExampleOptions
         = {}; ///< expected values of the first output: an .npz, or a folder of pictures; empty: unknown
     std::optional<tasks::Metric> metric = {}; ///< absent: guessed
     bool widens = false; ///< float32 inputs accept 16-bit arrays: the model was widened
+    /// Arrays in memory in place of a file, of which errors then speak as `inputs`. As in an .npz, `labels` are the labels; `targets` are the
+    /// targets. null: none
+    std::shared_ptr<const std::vector<io::NamedTensor>> arrays = {};
 
     bool operator==(const ExampleOptions &) const = default;
     /// Equal except for targets and metric: inputs, and therefore values and ranges, are the same.
@@ -75,6 +79,9 @@ Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &option
 /// The task of the first output on these examples. fails: as Task::of()
 Result<std::shared_ptr<const tasks::Task>> taskOf(const ExampleOptions &options, const ExampleSource &source,
                                                   const graph::Graph &graph);
+
+/// XXH64 of the names, types, shapes and elements of arrays. Needs: options.arrays
+std::uint64_t hashOfArrays(const ExampleOptions &options);
 
 /// A file that a setting names.
 struct FieldFile

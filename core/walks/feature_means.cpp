@@ -1,6 +1,7 @@
 #include "core/walks/feature_means.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/quantize/pairs.h"
 #include "core/walks/value_codes.h"
 #include "core/walks/walk_examples.h"
@@ -104,9 +105,7 @@ featureMeans(const graph::Model &model, const std::string &modelPath,
 {
     const dialect::Dialect &dialect = dialect::of(model.graph);
     FeatureMeanCollector collector(ranges, codes, quantize::isInPairs(model.graph));
-    std::unordered_map<std::string_view, const tensor::Array *> stored;
-    for (const tensor::Array &array : model.parameters)
-        stored.insert_or_assign(dialect.variableOf(array.name), &array);
+    const dialect::StoredArrays stored = dialect::storedArrays(model);
     for (const quantize::Int8Product &product : products) {
         Wanted wanted;
         if (product.isFullyConnected) {

@@ -4,12 +4,12 @@
 #include "core/base/text.h"
 #include "core/dialect/bound_axes.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/interpret/interpreter.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,9 +36,8 @@ std::size_t declaredBatch(const graph::Model &model, const ExampleSource &source
 }
 
 /// What a node reads of shapes that are written in the file.
-std::vector<tensor::Tensor>
-writtenInputs(const graph::Model &model, graph::NodeId id,
-              const std::unordered_map<std::string_view, const tensor::Array *> &stored)
+std::vector<tensor::Tensor> writtenInputs(const graph::Model &model, graph::NodeId id,
+                                          const dialect::StoredArrays &stored)
 {
     constexpr std::size_t kMostAxes = 16;
     std::vector<tensor::Tensor> inputs;
@@ -59,9 +58,7 @@ writtenInputs(const graph::Model &model, graph::NodeId id,
 /// First extents that shapes are written to have, the smallest first.
 std::set<std::size_t> writtenBatches(const graph::Model &model)
 {
-    std::unordered_map<std::string_view, const tensor::Array *> stored;
-    for (const tensor::Array &array : model.parameters)
-        stored.emplace(dialect::variableOf(model.graph, array.name), &array);
+    const dialect::StoredArrays stored = dialect::storedArrays(model);
     std::set<std::size_t> batches;
     for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         if (model.graph.isVariable(id))

@@ -1,5 +1,6 @@
 #include "core/walks/int8_ranges.h"
 
+#include "core/base/progress_part.h"
 #include "core/calibration/chosen_thresholds.h"
 #include "core/quantize/pairs.h"
 #include "core/walks/quantize.h"
@@ -114,7 +115,9 @@ Result<quantize::QuantizedRanges> rangesOnExamples(const graph::Model &model, co
     options.rangesOnly = true;
     options.tensors = std::move(names);
     options.asBatches = isMeantAsBatches(model.graph, options.threshold.method);
-    HALFTONE_TRY(CalibrateOutcome outcome, calibrateModel(model, modelPath, options, progress));
+    constexpr double kCollecting = 0.9; // share of the time
+    HALFTONE_TRY(CalibrateOutcome outcome,
+                 calibrateModel(model, modelPath, options, partOf(progress, 0, kCollecting)));
     RangeCache cache(std::make_shared<const CalibrateOutcome>(std::move(outcome)));
     // A percentile of the call's own is known to the calibration alone.
     quantize::QuantizedRanges ranges;
@@ -125,7 +128,8 @@ Result<quantize::QuantizedRanges> rangesOnExamples(const graph::Model &model, co
         else
             ranges[tensor.name] = rangeOf(tensor, tensor.threshold);
     }
-    HALFTONE_TRY(quantize::QuantizedRanges chosen, cache.ranges(own, policy, progress));
+    HALFTONE_TRY(quantize::QuantizedRanges chosen,
+                 cache.ranges(own, policy, partOf(progress, kCollecting, 1 - kCollecting)));
     ranges.merge(chosen);
     if (quantize::isInPairs(model.graph))
         cutToValues(cache.calibration()->tensors, ranges);

@@ -5,6 +5,7 @@
 #include "core/base/share_work.h"
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/interpret/interpreter.h"
 #include "core/quantize/pairs.h"
 #include "core/walks/batch_walk.h"
@@ -98,8 +99,7 @@ public:
                 m_readers[entry.node].push_back(id);
         for (const Entry &head : m_graph.heads())
             m_readers[head.node].push_back(kHead);
-        for (const tensor::Array &array : model.parameters)
-            m_stored.emplace(m_dialect.variableOf(array.name), &array);
+        m_stored = dialect::storedArrays(model);
         std::unordered_map<std::string_view, std::size_t> byName;
         for (std::size_t k = 0; k < tensors.size(); ++k)
             if (!tensors[k].isParameter)
@@ -332,7 +332,7 @@ private:
     std::vector<std::pair<bool, std::optional<std::vector<ValueCodes>>>>
         m_codes; ///< by tensor: known, and by method
     std::vector<std::vector<NodeId>> m_readers; ///< by NodeId
-    std::unordered_map<std::string_view, const tensor::Array *> m_stored;
+    dialect::StoredArrays m_stored;
     std::map<NodeId, std::vector<LayerInput>> m_layers;
     std::vector<std::size_t> m_places; ///< the tensors of all inputs of layers
 };

@@ -146,7 +146,7 @@ Result<std::optional<rewrite::Rewritten>> widened(const graph::Model &model, con
     for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         if (!std::ranges::any_of(types.outputs(id), tensor::isHalf))
             continue;
-        HALFTONE_TRY(rewrite::Rewritten made, rewrite::stripCasts(model, progress));
+        HALFTONE_TRY(rewrite::Rewritten made, rewrite::stripCasts(model, {progress.stop, {}}));
         return std::optional(std::move(made));
     }
     return std::optional<rewrite::Rewritten>();
@@ -175,10 +175,14 @@ Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::strin
     QuantizeOutcome outcome;
     quantize::QuantizedRanges ranges;
     quantize::PlannedQuantization planned;
-    const bool calibrates = options.isCalibrated && settings.table.empty();
+    const bool calibrates = options.isCalibrated && settings.table.empty() && !settings.calibration;
     const double calibrating = !calibrates ? 0 : settings.correctsBiases ? 0.5 : 1; // of the whole
     if (options.isCalibrated && !settings.table.empty()) {
         HALFTONE_TRY(ranges, rangesInTable(settings.table));
+    } else if (options.isCalibrated && settings.calibration) {
+        ranges = calibratedRanges(settings.calibration->tensors);
+        if (quantize::isInPairs(model.graph))
+            cutToValues(settings.calibration->tensors, ranges);
     } else if (options.isCalibrated) {
         HALFTONE_TRY(planned, quantize::planQuantization(model, options));
         CalibrateOptions calibrate = settings.calibrate;

@@ -7,6 +7,7 @@
 #include "core/walks/calibrate.h"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct QuantizeSettings
     /// How to find ranges if options.isCalibrated and there is no table. Its code type follows options.codes.
     CalibrateOptions calibrate;
     std::string table; ///< a calibration table; empty: calibrate on the data
+    std::shared_ptr<const CalibrateOutcome> calibration = {}; ///< in place of a table; null: none
     /// Corrects the biases of int8 layers for their mean errors; runs the calibration data once more.
     bool correctsBiases = false;
 };

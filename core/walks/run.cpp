@@ -12,6 +12,8 @@
 #include "core/tasks/task_count.h"
 #include "core/walks/batch_walk.h"
 #include "core/walks/fixed_batch.h"
+#include "core/walks/runtime_model.h"
+#include "core/walks/value_names.h"
 
 #include <algorithm>
 #include <chrono>
@@ -112,7 +114,8 @@ Result<Batches> batchesToRun(const graph::Model &model, const ExampleSource &sou
     const bool isAsIs = settings.batch == 0 && source.usualBatch() == 0 && settings.examples.examples == 0;
     if (isAsIs && source.count().value_or(0) == 0)
         return Batches();
-    HALFTONE_TRY(const Batches batches, batchesOf(model, source, settings.backend, settings.batch));
+    HALFTONE_TRY(const Batches batches,
+                 batchesOf(model, source, kernelBackendFor(settings.backend), settings.batch));
     return isAsIs && !batches.isFilled ? Batches() : batches;
 }
 
@@ -139,8 +142,10 @@ public:
         , m_shown(infer::shownOutputs(graph))
         , m_outcomes(batches.count)
     {
+        for (NodeId id = 0; id < graph.nodeCount(); ++id)
+            m_operators += graph.isVariable(id) ? 0 : 1;
         if (settings.allNodes)
-            nameValues();
+            m_names = valueNames(graph);
     }
 
     Result<RunOutcome> run(BatchWalk &walk, const Progress &progress)
@@ -156,18 +161,21 @@ public:
         return joined(walk.workers());
     }
 
-private:
-    /// Nodes may be called alike, and one as another's further output.
-    void nameValues()
+    /// The same by a runtime: outputs by a plan, values of nodes as further outputs.
+    Result<RunOutcome> run(RuntimeModel &runtime, const Progress &progress)
     {
-        rewrite::UniqueNames unique;
-        m_names.resize(m_graph.nodeCount());
-        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-            for (std::size_t k = 0; k < m_shown[id]; ++k)
-                m_names[id].push_back(unique.take(infer::valueName(m_graph, id, k)));
+        for (std::size_t k = 0; k < m_batches.count; ++k) {
+            progress.tell(static_cast<double>(k) / static_cast<double>(m_batches.count), "running");
+            HALFTONE_TRY(const interpret::Feed feed, m_batches.feed(m_source, k));
+            HALFTONE_CHECK(runBatch(runtime, k, feed, progress));
         }
+        HALFTONE_TRY(RunOutcome whole, joined(1));
+        if (m_settings.allNodes)
+            whole.notes.emplace_back(runtimes::kMarkingNote);
+        return whole;
     }
 
+private:
     Result<void> runBatch(interpret::Interpreter &interpreter, std::size_t k, const interpret::Feed &feed,
                           const Progress &progress)
     {
@@ -179,6 +187,50 @@ private:
         HALFTONE_TRY(outcome.heads, interpreter.run(feed, options));
         HALFTONE_CHECK(keepOwn(k));
         outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return checkLabels(k);
+    }
+
+    Result<void> runBatch(RuntimeModel &runtime, std::size_t k, const interpret::Feed &feed,
+                          const Progress &progress)
+    {
+        BatchOutcome &outcome = m_outcomes[k];
+        HALFTONE_TRY(outcome.heads, runtime.heads(feed, progress));
+        outcome.seconds = runtime.seconds();
+        if (const auto facts = runtime.runtime(); facts && k == 0)
+            outcome.kernels.emplace(facts->name, m_operators);
+        if (m_settings.allNodes)
+            HALFTONE_CHECK(takeValues(runtime, feed, m_outcomes[k], progress));
+        HALFTONE_CHECK(keepOwn(k));
+        return checkLabels(k);
+    }
+
+    /// In the order of nodes, as an interpreter gives them.
+    Result<void> takeValues(RuntimeModel &runtime, const interpret::Feed &feed, BatchOutcome &outcome,
+                            const Progress &progress) const
+    {
+        std::vector<Entry> wanted;
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+            for (std::size_t k = 0; k < (m_graph.isVariable(id) ? 0 : m_shown[id]); ++k)
+                wanted.push_back({id, static_cast<std::uint32_t>(k), 0});
+        std::vector<Tensor> values(wanted.size());
+        HALFTONE_CHECK(runtime.values(
+            feed, wanted,
+            [&](std::size_t place, const Tensor &value) -> Result<void> {
+                values[place] = value;
+                return {};
+            },
+            progress));
+        for (std::size_t k = 0; k < wanted.size(); ++k) {
+            if (values[k].dtype() != tensor::DType::Unknown)
+                outcome.values.push_back({m_names[wanted[k].node][wanted[k].output], values[k],
+                                          infer::isList(m_graph, wanted[k])});
+        }
+        return {};
+    }
+
+    Result<void> checkLabels(std::size_t k) const
+    {
+        const BatchOutcome &outcome = m_outcomes[k];
         if (!outcome.heads.empty()) {
             if (auto right = tasks::checkLabels(m_source.labels(), outcome.heads[0], m_batches.first(k));
                 !right.ok())
@@ -260,6 +312,7 @@ private:
     std::vector<std::size_t> m_shown;
     std::vector<std::vector<std::string>> m_names; ///< of all values, by NodeId and output, if wanted
     std::vector<BatchOutcome> m_outcomes;
+    std::size_t m_operators = 0; ///< nodes that are no variables
 };
 
 /// The shapes of the first batch, from which those of random parameters follow.
@@ -286,10 +339,17 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
     HALFTONE_TRY(auto task, taskOf(settings.examples, *source, model.graph));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));
     HALFTONE_TRY(const Batches batches, batchesToRun(complete, *source, settings));
+    ModelRun run(complete.graph, settings, *source, batches, std::move(task));
+    if (runsWholeModels(settings.backend)) {
+        if (tensor::isHalf(settings.accumulator))
+            return unsupported(Field::Accumulate, "a runtime chooses the accumulators of products itself");
+        RuntimeModel runtime(complete, {settings.backend, settings.threads, settings.precision});
+        return run.run(runtime, progress);
+    }
     HALFTONE_TRY(
         BatchWalk walk,
         BatchWalk::create(complete, batches, settings.backend, settings.threads, settings.accumulator));
-    return ModelRun(complete.graph, settings, *source, batches, std::move(task)).run(walk, progress);
+    return run.run(walk, progress);
 }
 
 } // namespace halftone::walks

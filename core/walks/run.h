@@ -23,6 +23,7 @@ struct RunSettings
     std::string backend{backends::kDefaultBackend};
     tensor::DType accumulator
         = tensor::DType::Unknown; ///< accumulator of 16-bit products: backends::narrowSums()
+    tensor::DType precision = tensor::DType::Unknown; ///< as backends::planningBackend()
     unsigned threads = 0; ///< 0: one per core
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
     bool allNodes = false; ///< values of all nodes instead of the outputs
@@ -37,6 +38,7 @@ struct RunOutcome
     std::map<std::string, std::size_t> kernels; ///< number of nodes per kernel
     std::optional<tasks::Accuracy> accuracy; ///< of the first output, if there are labels
     std::optional<tasks::TaskScore> task; ///< of the first output, if expected values are known
+    std::vector<std::string> notes = {}; ///< of how a runtime gave the values
 };
 
 /// Runs a model over examples.

@@ -31,6 +31,7 @@ private Q_SLOTS:
     void helpAndVersionEndWithZero();
     void aBadCallEndsWithTwoAndOneLine_data();
     void aBadCallEndsWithTwoAndOneLine();
+    void aBadPolicyNamesTheOption();
     void badInputEndsWithOneAndNamesFileAndPlace_data();
     void badInputEndsWithOneAndNamesFileAndPlace();
     void whatThisBuildCannotDoEndsWithThree_data();
@@ -91,6 +92,16 @@ void TestCli::aBadCallEndsWithTwoAndOneLine_data()
                                       "--help'");
     QTest::newRow("number out of range") << QStringList{"profile", kSample, "--repeats", "0"}
                                          << QByteArray("error: --repeats: 0, expected at least 1");
+    QTest::newRow("batches of none") << QStringList{"run", kSample, "--batch", "0"}
+                                     << QByteArray("error: --batch: 0, expected a positive number");
+    QTest::newRow("no examples") << QStringList{"report", kSample, "--out", "x", "--examples", "0"}
+                                 << QByteArray("error: --examples: 0, expected a positive number");
+    QTest::newRow("unknown option with a value")
+        << QStringList{"info", kSample, "--tolerance", "3"}
+        << QByteArray("error: unknown option --tolerance; see 'halftone-cli info --help'");
+    QTest::newRow("input of a copy")
+        << QStringList{"convert", kSampleFolder + "digits.onnx", "--out", "x", "--input", "data=float16"}
+        << QByteArray("error: --input: a model that is copied keeps the types of its inputs; to convert it");
     QTest::newRow("no opset") << QStringList{"convert", kSample, "--out", "x", "--opset", "13"}
                               << QByteArray(
                                      "error: --opset: not available for MXNet models, which have no opset");
@@ -123,6 +134,20 @@ void TestCli::aBadCallEndsWithTwoAndOneLine()
     QCOMPARE(outcome.out, QByteArray());
     QCOMPARE(outcome.err.count('\n'), 1);
     QVERIFY2(outcome.err.startsWith("error: ") && outcome.err.contains(part), outcome.err.constData());
+}
+
+void TestCli::aBadPolicyNamesTheOption()
+{
+    const auto errorOf = [](const QString &option, const QString &value) {
+        const CliOutcome outcome = callCli({"convert", kSample, "--out", "x", option, value});
+        return QString::number(outcome.code) + ' ' + QString::fromUtf8(outcome.lastLine());
+    };
+    QCOMPARE(
+        errorOf("--exclude", "/[/"),
+        QStringLiteral("1 error: --exclude[0], character 1 of the pattern: unmatched '['; write '\\[' to "
+                       "match the character itself"));
+    QVERIFY(errorOf("--override", "conv0=int4")
+                .startsWith(QStringLiteral("1 error: --override[\"conv0\"]: int4")));
 }
 
 void TestCli::badInputEndsWithOneAndNamesFileAndPlace_data()

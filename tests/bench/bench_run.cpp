@@ -102,8 +102,8 @@ Result<void> bench(int argc, char **argv)
     HALFTONE_TRY(auto second, timedPlan(model, policy, size, means));
     const Plan plan = std::move(second.first);
     std::printf(", again %.1f ms, arena %.1f MB, constants %.1f MB, %zu steps\n", second.second,
-                static_cast<double>(plan->arenaBytes()) / 1e6,
-                static_cast<double>(plan->constantBytes()) / 1e6, plan->steps().size());
+                static_cast<double>(plan->arenaBytes().value_or(0)) / 1e6,
+                static_cast<double>(plan->constantBytes().value_or(0)) / 1e6, plan->steps().size());
     HALFTONE_CHECK(benchEdit(loaded.model, policy, size, means));
     auto input = plan->input(0);
     for (std::size_t k = 0; k < input.size() / 4; ++k)
@@ -121,12 +121,10 @@ Result<void> bench(int argc, char **argv)
                 static_cast<double>(out[2]), static_cast<double>(out[3]));
     if (argc > 6) {
         std::vector<double> best(plan->steps().size(), 1e30);
-        std::vector<double> us(best.size());
-        for (int k = 0; k < repeats; ++k) {
-            HALFTONE_CHECK(plan->runTimed(us));
+        HALFTONE_TRY(const auto timed, plan->timeSteps(static_cast<std::size_t>(repeats)));
+        for (const std::vector<double> &us : timed)
             for (std::size_t i = 0; i < us.size(); ++i)
                 best[i] = std::min(best[i], us[i]);
-        }
         double total = 0;
         for (std::size_t i = 0; i < best.size(); ++i) {
             const auto &step = plan->steps()[i];

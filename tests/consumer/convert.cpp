@@ -1,4 +1,4 @@
-// Opens MODEL, converts it to float16 as MXNet does and writes it under PREFIX.
+// Opens MODEL, converts it to float16 (one of MXNet as MXNet does) and writes it under PREFIX.
 #include <halftone/convert.h>
 
 #include <cstdio>
@@ -16,7 +16,8 @@ int main(int argc, char **argv)
     }
     api::Policy policy;
     policy.target = api::Type::Float16;
-    policy.mode = api::Mode::Mxnet;
+    if (model.value().format() == "mxnet")
+        policy.mode = api::Mode::Mxnet;
     const auto converted = api::convert(model.value(), policy);
     if (!converted.ok()) {
         std::fprintf(stderr, "error: %s\n", converted.error().message.c_str());

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 
     api::Policy policy;
     policy.target = api::Type::BFloat16;
-    policy.toFloat32 = {"FullyConnected"};
+    policy.toFloat32 = {model.value().format() == "mxnet" ? "FullyConnected" : "Gemm"};
     const auto converted = api::convert(model.value(), policy);
     if (!converted.ok())
         return fail(converted.error());
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     api::ProfileOptions few;
     few.repeats = 2;
     const auto profiled = api::profile(converted.value(), few);
-    const bool isMeasured = profiled.ok() && profiled.value().float32.medianMs > 0;
+    const bool isMeasured = profiled.ok() && profiled.value().latency.medianMs > 0;
     if (!isMeasured && (profiled.ok() || profiled.error().kind != api::ErrorKind::Unsupported))
         return 5;
     std::printf("Halftone %s: %zu values; %zu examples, %.3f right; %td of %zu nodes in bfloat16\n",

@@ -48,10 +48,11 @@ int main(int argc, char **argv)
     const auto quantized = api::quantize(model.value(), calibration.value());
     if (!quantized.ok())
         return fail(quantized.error());
-    if (const auto written = api::save(quantized.value().model, argv[3]); !written.ok())
+    const auto written = api::save(quantized.value().model, argv[3]);
+    if (!written.ok())
         return fail(written.error());
 
-    const auto reopened = api::open(std::string(argv[3]) + "-symbol.json");
+    const auto reopened = api::open(written.value().front());
     if (!reopened.ok())
         return fail(reopened.error());
     data.inputs = argv[4];

@@ -1,5 +1,5 @@
 # Installs BUILD (generator GENERATOR, flags FLAGS) under WORK, builds the consumers against that and runs them on the model in SAMPLE:
-# cmake -DBUILD=… -DWORK=… -DGENERATOR=… -DFLAGS=… -DSAMPLE=… -P run.cmake
+# cmake -DBUILD=… -DWORK=… -DGENERATOR=… -DFLAGS=… -DSAMPLE=… -DONNX=… -DMXNET=… -P run.cmake; the last two: what the build reads
 file(REMOVE_RECURSE ${WORK})
 foreach(step
     "--install;${BUILD};--prefix;${WORK}/prefix"
@@ -43,6 +43,16 @@ function(runs name expected)
   endif()
 endfunction()
 
+if(ONNX)
+  set(model ${SAMPLE}/digits.onnx)
+  runs(convert "^[0-9]+ nodes became [0-9]+, with [1-9][0-9]* casts, in .*/converted[.]onnx" ${model} ${WORK}/converted)
+  runs(quantize "^[1-9][0-9]* nodes in int8; 450 examples, float32 right 0\\.9" ${model} ${SAMPLE}/digits-calibration.npz ${WORK}/int8
+    ${SAMPLE}/digits-test.npz)
+  runs(measure "^Halftone [0-9.]+: 10 values; 450 examples, 0\\.9" ${model} ${SAMPLE}/digits-test.npz)
+endif()
+if(NOT MXNET)
+  return()
+endif()
 set(model ${SAMPLE}/digits-symbol.json)
 # The numbers are those of MXNet's own convert_model for the sample: 10 casts and a multicast.
 runs(convert "^62 nodes became 73, with 11 casts" ${model} ${WORK}/converted)

@@ -51,7 +51,7 @@ struct VendorRule
 constexpr VendorRule kVendors[] = {
     {"nlohmann/", "core/base"},
     {"core/base/json.h",
-     "core/hardware core/dialect core/io core/policy core/report core/session core/tune app"},
+     "core/hardware core/dialect core/io core/policy core/report core/runtimes core/session core/tune core/results core/api app"},
     {"zip.h", "core/io"},
     {"stb_image.h", "core/io"},
     {"png.h", "core/io tests"},

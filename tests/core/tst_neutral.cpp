@@ -28,6 +28,7 @@ struct Exception
 };
 constexpr Exception kExceptions[] = {
     {"core/api/halftone/policy.h", "public names"},
+    {"core/runtimes/kinds.cpp", "ONNX Runtime, a program, and the format that runtimes read"},
     {"core/io/foreign_formats.cpp", "says how to get an ONNX model from another program"},
     {"core/policy/import_lists.", "onnxconverter, a program"},
     {"app/cli/policy.cpp", "onnxconverter, a program"},

@@ -48,6 +48,17 @@ put_sample() {
     put "$1" "$sample"/{digits.onnx,digits-test.npz,onnx-all-float16.policy.json}
 }
 
+# module_tests RELEASE LAYER: tests/python with the wheel that is installed there.
+module_tests() {
+    local release=$1 layer=$2 at=$layers/$2/upper/root
+    mkdir -p "$at"/resources "$at"/tests
+    cp -r "$sample" resources/help "$at/resources/"
+    cp -r tests/python "$at/tests/"
+    cat tests/python/requirements.txt tests/interop/requirements_onnx.txt | sed 's/[=].*//' >"$at/wanted.txt" # for any Python
+    (in_root "$release" "$layer" 'v/bin/pip install --quiet -r wanted.txt
+        HALFTONE_OPTIMISED=1 HALFTONE_CLI=/root/v/bin/halftone-cli v/bin/python -m pytest -q -p no:cacheprovider tests/python')
+}
+
 check_wheel() {
     local release=$1 layer=wheel-$1 begin took
     need_root "$release"
@@ -61,6 +72,9 @@ check_wheel() {
     echo "installed in $took ms"
     (in_root "$release" "$layer" 'v/bin/halftone-cli --version')
     same_results "$release" "$layer" v/bin/halftone-cli
+    put "$layer" tests/python/try_wheel.py
+    (in_root "$release" "$layer" 'v/bin/python try_wheel.py digits.onnx digits-test.npz onnx-all-float16.policy.json')
+    [[ $release == bullseye ]] || module_tests "$release" "$layer"
     # Without the window the command says how to get it.
     (in_root "$release" "$layer" 'v/bin/halftone 2>said && exit 1 || [[ $? -eq 3 ]]; cat said; grep -qF "pip install \"halftone-nn[gui]\"" said')
     [[ -n ${HALFTONE_ANY_TIME:-} ]] || ((took < most_seconds * 1000)) || fail "pip took $took ms, expected less than $most_seconds s"

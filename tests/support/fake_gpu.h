@@ -55,10 +55,9 @@ public:
     std::span<std::byte> input(std::size_t k) override { return m_fed[k]; }
     std::span<const std::byte> output(std::size_t k) const override { return m_results[k]; }
     Result<void> run(const Progress &) override { return {}; }
-    Result<void> runTimed(std::span<double> microseconds) override
+    Result<std::vector<std::vector<double>>> timeSteps(std::size_t runs, const Progress &) override
     {
-        std::ranges::copy(m_microseconds, microseconds.begin());
-        return {};
+        return std::vector<std::vector<double>>(runs, m_microseconds);
     }
     Result<std::optional<double>> runOnDevice() override
     {
@@ -71,8 +70,8 @@ public:
     {
         return kernels::Launches{m_steps.size(), m_steps.size() + 2};
     }
-    std::size_t arenaBytes() const override { return 0; }
-    std::size_t constantBytes() const override { return 0; }
+    std::optional<std::size_t> arenaBytes() const override { return 0; }
+    std::optional<std::size_t> constantBytes() const override { return 0; }
 
 private:
     static std::size_t bytesOf(const kernels::TensorDesc &desc)

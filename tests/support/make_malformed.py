@@ -209,7 +209,7 @@ def bad_params():
         data[position] ^= 1 << random.Random(position).randrange(8)
         params(f"flip_{position:03}", "*", bytes(data))
     for magic in (0, 0x113, 0x112 << 8, 2**64 - 1):
-        params(f"list_magic_{magic:x}", "byte 0: magic number", listed([dense()], magic=magic))
+        params(f"list_magic_{magic:x}", "byte 0: signature 0x", listed([dense()], magic=magic))
     for count in (2**64 - 1, 2**63, 2**32, 2**31, 1000, 30):
         params(f"count_{count}", "byte 16: " + str(count), listed([dense()], count=count))
         params(f"names_{count}", "byte 88: " + str(count), listed([dense()], name_count=count))
@@ -240,7 +240,7 @@ def bad_params():
         params(f"first_word_{word}", f"first word {word} of array 0", listed([struct.pack("<I", word) + b"\0" * 40]))
     params("v0_huge", "shape (4294967295", listed([struct.pack("<IIIiii", 2, 2**32 - 1, 2**32 - 1, 1, 0, 0)], []))
     params("v0_32_short", "the file ends in", listed([struct.pack("<I", 32) + b"\1" * 20], []))
-    params("swapped", "byte 0: magic number", json.dumps(symbol()))
+    params("swapped", "byte 0: signature 0x", json.dumps(symbol()))
 
 
 def sparse(storage, stored, dims, aux, values, code=0):

@@ -131,6 +131,9 @@ int look(const QSize &size, const QString &folder)
     window.openSample(test::mxnetSample());
     if (!test::settle(window))
         return 1;
+    QTest::qWait(200); // the docks have their first widths
+    if (const int graph = window.graphView().width(); 2 * graph < window.width())
+        flaws << QStringLiteral("the graph has %1 of %2 pixels").arg(graph).arg(window.width());
     window.selectSomething();
     for (const char *view : {"layers", "error", "blocks", "latency", "calibration", "tune", "messages"}) {
         window.showView(QString::fromLatin1(view));

@@ -39,12 +39,12 @@ void Appearance::emphasise(const Scene &scene, std::span<const graph::NodeId> se
 
 PaintInput Appearance::input(std::shared_ptr<const Scene> scene) const
 {
-    return {std::move(scene), m_looks, m_emphasis, m_shown, m_colourBy, showsConverted()};
+    return {std::move(scene), m_looks, m_emphasis, m_shown, paintedBy(m_colourBy), showsConverted()};
 }
 
 PaintInput Appearance::originalInput(std::shared_ptr<const Scene> scene) const
 {
-    return {std::move(scene), m_originalLooks, m_emphasis, m_shown, m_colourBy, false};
+    return {std::move(scene), m_originalLooks, m_emphasis, m_shown, paintedBy(m_colourBy), false};
 }
 
 } // namespace halftone::widgets

@@ -14,6 +14,8 @@ QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy, co
         lines << (look.type == tensor::DType::Unknown
                       ? QStringLiteral("type unknown")
                       : QStringLiteral("computes in ") + plain(std::string(tensor::nameOf(look.type))));
+    if (look.asked != tensor::DType::Unknown)
+        lines << QStringLiteral("the runtime ran it in ") + plain(std::string(tensor::nameOf(look.ranIn)));
     if (!item.reads.isEmpty())
         lines << QStringLiteral("reads ") + item.reads.toHtmlEscaped();
     if (!item.gives.isEmpty())

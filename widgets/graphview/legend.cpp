@@ -63,6 +63,9 @@ QString missing(ColourBy colourBy)
         return Legend::tr("No times yet: turn on \u201clatency\u201d in the tool bar.");
     case ColourBy::Asked:
         return Legend::tr("No operator has a requested type.");
+    case ColourBy::RanIn:
+        return Legend::tr("No runtime has run the model: choose one as the backend and turn on "
+                          "\u201clatency\u201d in the tool bar.");
     default:
         return Legend::tr("No ranges yet: attach data (Ctrl+D).");
     }
@@ -128,7 +131,7 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy,
     m_low = looks.low;
     m_high = looks.high;
     m_target = looks.target;
-    setAccessibleDescription(colourBy == ColourBy::Precision ? precisionsText() : QString());
+    setAccessibleDescription(paintedBy(colourBy) == ColourBy::Precision ? precisionsText() : QString());
     place();
     setVisible(true);
     update();
@@ -237,8 +240,9 @@ int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
 
 int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
 {
-    return m_colourBy == ColourBy::Precision ? putPrecisions(painter, tones, isShort)
-                                             : putScale(painter, tones, isShort);
+    const bool hasTypes
+        = m_colourBy == ColourBy::Precision || (m_colourBy == ColourBy::RanIn && m_hasFigures);
+    return hasTypes ? putPrecisions(painter, tones, isShort) : putScale(painter, tones, isShort);
 }
 
 /// One line at the foot of the canvas, where it hides least of the graph; without the types' names where there is no room.

@@ -128,6 +128,7 @@ double shareOf(ColourBy colourBy, double value, double high)
     case ColourBy::Asked:
         return value > 0 ? 1 : 0;
     case ColourBy::Precision:
+    case ColourBy::RanIn:
         break;
     }
     return -1;
@@ -209,7 +210,8 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
     looks.casts.resize(scene.edges().size());
     const bool hasConversion = converted && snapshot.converted;
     const NodeFigureTable table(scene, snapshot, figures, colourBy, converted);
-    const bool isStale = colourBy == ColourBy::Latency ? figures.latencyRevision != snapshot.revision
+    const bool isStale = colourBy == ColourBy::Latency || colourBy == ColourBy::RanIn
+        ? figures.latencyRevision != snapshot.revision
         : colourBy == ColourBy::Overflow || colourBy == ColourBy::Asked
         ? false
         : figures.comparisonRevision != snapshot.revision;
@@ -218,6 +220,17 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
     for (NodeId node = 0; node < precision.size(); ++node)
         precision[node]
             = hasConversion ? snapshot.precisionOf(node) : sourcePrecision(scene.graph(), types, node);
+    const auto timeOf = [&](NodeId node) -> const session::NodeLatency * {
+        if (node >= figures.nodes.size())
+            return nullptr;
+        const auto &time = converted ? figures.nodes[node].mixed : figures.nodes[node].fp32;
+        return time ? &*time : nullptr;
+    };
+    for (NodeId node = 0; node < precision.size() && colourBy == ColourBy::RanIn; ++node) {
+        const session::NodeLatency *const time = timeOf(node);
+        precision[node] = time != nullptr ? time->ranIn : DType::Unknown;
+        looks.hasFigures = looks.hasFigures || precision[node] != DType::Unknown;
+    }
     double slowest = 0;
     for (ItemIndex k = 0; k < looks.items.size(); ++k) {
         ItemLook &look = looks.items[k];
@@ -230,6 +243,10 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
             look.type = type;
             look.follows = hasConversion && type == DType::Unknown
                 && snapshot.converted->assignment.requested(node) == policy::Request::Follow;
+            if (const session::NodeLatency *const time = timeOf(node)) {
+                look.asked = time->asked;
+                look.ranIn = time->ranIn;
+            }
             const NodeFigure figure = table.of(node);
             look.warns = look.warns || figure.warns;
             if (figure.isKnown) {

@@ -16,6 +16,7 @@ enum class ColourBy
     Latency,
     Overflow, ///< how near its values come to the end of the target type
     Asked, ///< what the policy asks for against what it became
+    RanIn, ///< the type that a runtime ran a node in
 };
 
 /// What the view shows; Both: side by side.
@@ -35,6 +36,8 @@ inline constexpr std::array kMixTypes{tensor::DType::F32,      tensor::DType::F1
 struct ItemLook
 {
     tensor::DType type = tensor::DType::Unknown; ///< that it computes in
+    tensor::DType asked = tensor::DType::Unknown; ///< where a runtime ran it in another type, `ranIn`
+    tensor::DType ranIn = tensor::DType::Unknown;
     bool follows = false; ///< as its inputs come
     bool warns = false; ///< overflow or NaN
     bool isStale = false; ///< its figure belongs to another state of the lists
@@ -56,6 +59,12 @@ struct CastMark
 
 /// The place of a precision in kMixTypes.
 std::size_t mixIndex(tensor::DType type);
+
+/// How the view is painted: types have the colours of precisions, whoever chose them.
+constexpr ColourBy paintedBy(ColourBy colourBy)
+{
+    return colourBy == ColourBy::RanIn ? ColourBy::Precision : colourBy;
+}
 
 /// All colours of a scene. Made again after every edit, in time linear in nodes.
 struct Looks

@@ -61,7 +61,7 @@ layout::SvgItem svgItem(const SceneItem &item, const ItemLook &look, ColourBy co
         result.badgeText = hex(readableOn(tone.band));
     }
     if (isNode)
-        result.badge = tone.badge.toStdString();
+        result.badge = badgeText(look, tone).toStdString();
     result.pattern = bandPattern(tone.pattern);
     result.body = hex(item.isFrame ? tones.frame(item.depth) : isNode ? tone.body : tones.ground());
     result.border = hex(isNode ? tone.border : tones.line());

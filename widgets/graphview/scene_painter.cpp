@@ -38,9 +38,17 @@ QString figureText(ColourBy colourBy, double value)
             : value == 1  ? QObject::tr("not as requested")
                           : QObject::tr("%1 not as requested").arg(value);
     case ColourBy::Precision:
+    case ColourBy::RanIn:
         break;
     }
     return {};
+}
+
+QString badgeText(const ItemLook &look, const Tone &tone)
+{
+    return look.asked == tensor::DType::Unknown
+        ? tone.badge
+        : shortType(look.asked) + QChar(0x2192) + shortType(look.ranIn);
 }
 
 ScenePainter::ScenePainter(const QPalette &palette, const QFont &font)
@@ -124,18 +132,24 @@ bool ScenePainter::isPlainIn(const QRectF &area, const Camera &camera, const Sce
     return m_items.size() > (hasText ? kManyWithText : kMany);
 }
 
-void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
-                         const PaintInput &input, std::size_t mostLabels)
+/// Those laid out for the scene and the size of text, as far as there are such.
+void ScenePainter::takeLabels(const PaintInput &input)
 {
-    m_camera = camera;
-    m_labelsLeft = m_labelled == input.scene ? mostLabels : std::numeric_limits<std::size_t>::max();
-    m_isComplete = true;
     m_labelPixels = scaledFont(1).pixelSize();
     if (m_labelled != input.scene || m_labels.size() > 20'000) {
         m_labels.clear();
         m_advances.clear();
         m_labelled = input.scene;
     }
+}
+
+void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
+                         const PaintInput &input, std::size_t mostLabels)
+{
+    m_camera = camera;
+    m_labelsLeft = m_labelled == input.scene ? mostLabels : std::numeric_limits<std::size_t>::max();
+    m_isComplete = true;
+    takeLabels(input);
     m_isPlain = isPlainIn(area, camera, *input.scene);
     see(part, *input.scene);
     const bool isFar = camera.scale < kFar;
@@ -198,12 +212,15 @@ void ScenePainter::paintMix(QPainter &painter, const QRectF &bar, const ItemLook
     }
 }
 
-void ScenePainter::paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right)
+void ScenePainter::paintBadge(QPainter &painter, qreal middle, const ItemLook &look, bool isFaded,
+                              qreal &right)
 {
+    const Tone &tone = m_tones.of(look);
+    const QString text = badgeText(look, tone);
     const QFont font = scaledFont(kDetailShare * 0.92);
     const QFontMetricsF metrics(font);
     const qreal pad = 4 * m_camera.scale;
-    const QSizeF size(metrics.horizontalAdvance(tone.badge) + 2 * pad, metrics.height() + pad / 2);
+    const QSizeF size(metrics.horizontalAdvance(text) + 2 * pad, metrics.height() + pad / 2);
     const QRectF box(QPointF(right - size.width(), middle - size.height() / 2), size);
     const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
     painter.setFont(font);
@@ -218,7 +235,7 @@ void ScenePainter::paintBadge(QPainter &painter, qreal middle, const Tone &tone,
         painter.drawRoundedRect(box, pad, pad);
         painter.setPen(readableOn(fill));
     }
-    painter.drawText(box, Qt::AlignCenter, tone.badge);
+    painter.drawText(box, Qt::AlignCenter, text);
     right = box.left() - pad;
 }
 
@@ -333,7 +350,7 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
         nameY = rect.center().y();
     if (isReadable(kDetailShare) && !isBlock && (!item.isVariable || look.type != tensor::DType::Unknown)) {
         if (isByPrecision || look.share < 0) {
-            paintBadge(painter, nameY, tone, isFaded, right);
+            paintBadge(painter, nameY, look, isFaded, right);
         } else {
             const QFont font = scaledFont(1);
             const QString figure = figureText(input.colourBy, look.value);

@@ -43,9 +43,22 @@ public:
     /// mostLabels  that are laid out anew; others are missing until the next call. Not counted where the scene is a new one.
     void paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
                const PaintInput &input, std::size_t mostLabels = std::numeric_limits<std::size_t>::max());
-    /// The names of frames whose titles have left the view, so that one knows where one is: over the picture, and not moving with it.
+    /// The name of a frame whose own title has left the view.
+    struct TitleAbove
+    {
+        ItemIndex item = 0;
+        QString text;
+        QRectF place; ///< in the view
+    };
+    /// These names, so that one knows where one is: over no node's box, and over no title that is in view.
+    std::vector<TitleAbove> titlesAbove(const QRectF &area, const Camera &camera, const PaintInput &input);
+    /// Draws them over the picture; they do not move with it.
     void paintTitlesAbove(QPainter &painter, const QRectF &area, const Camera &camera,
                           const PaintInput &input);
+    const std::vector<QRectF> &titles() const
+    {
+        return m_titles;
+    } ///< in view, as far as the last call placed them
     /// Would an area be drawn without what cannot be read? Parts of one picture must agree.
     bool isPlainIn(const QRectF &area, const Camera &camera, const Scene &scene);
     /// While one zooms, many items are drawn without their texts, which would be set in another size for every frame.
@@ -72,6 +85,7 @@ private:
         layout::TitlePlaces places;
     };
 
+    void takeLabels(const PaintInput &input);
     void see(const QRectF &part, const Scene &scene);
     void paintFrames(QPainter &painter, const PaintInput &input);
     void placeFrameTitle(const PaintInput &input, ItemIndex index, const QRectF &rect);
@@ -87,7 +101,7 @@ private:
     void paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintPlainItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded);
-    void paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right);
+    void paintBadge(QPainter &painter, qreal middle, const ItemLook &look, bool isFaded, qreal &right);
     void paintStub(QPainter &painter, const QRectF &rect, const ItemLook &look, bool isFaded);
     void paintRings(QPainter &painter, const PaintInput &input, ItemIndex index, const QRectF &rect);
     void paintWarning(QPainter &painter, const QPointF &centre);
@@ -126,6 +140,8 @@ private:
 
 /// A figure with its unit, as nodes and read-outs show it.
 QString figureText(ColourBy colourBy, double value);
+/// "f16"; "f16→f32" where a runtime ran the node in another type.
+QString badgeText(const ItemLook &look, const Tone &tone);
 
 /// What an edge carries: the type and shape of its first value, and how many others go the same way. Empty where nothing is known.
 QString edgeText(const PaintInput &input, const SceneEdge &edge);

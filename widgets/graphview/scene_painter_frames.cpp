@@ -9,22 +9,37 @@
 
 /// Frames around open blocks, and their titles.
 namespace halftone::widgets {
+namespace {
 
-void ScenePainter::paintTitlesAbove(QPainter &painter, const QRectF &area, const Camera &camera,
-                                    const PaintInput &input)
+constexpr std::size_t kMostAbove = 8; ///< titles, one below the other
+
+} // namespace
+
+std::vector<ScenePainter::TitleAbove> ScenePainter::titlesAbove(const QRectF &area, const Camera &camera,
+                                                                const PaintInput &input)
 {
     m_camera = camera;
+    m_titles.clear();
+    m_frameTitles.clear();
     if (!isReadable(1))
-        return;
+        return {};
+    takeLabels(input);
     see(area, *input.scene);
-    painter.setRenderHint(QPainter::Antialiasing);
     QFont bold = scaledFont(1);
     bold.setBold(true);
     const QFontMetricsF metrics(bold);
+    const double high = metrics.height() + 6;
     std::vector<QRectF> taken;
-    for (const ItemIndex index : m_items)
-        if (const SceneItem &item = input.scene->items()[index]; !item.isFrame)
-            taken.push_back(m_camera.toView(item.rect));
+    for (const ItemIndex index : m_items) {
+        const SceneItem &item = input.scene->items()[index];
+        const QRectF rect = m_camera.toView(item.rect);
+        if (!item.isFrame)
+            taken.push_back(rect);
+        else if (rect.top() > area.top() - high && rect.top() < area.top() + kMostAbove * high)
+            placeFrameTitle(input, index, rect);
+    }
+    taken.insert(taken.end(), m_titles.begin(), m_titles.end());
+    std::vector<TitleAbove> titles;
     double y = area.top();
     for (const ItemIndex index : m_items) {
         const SceneItem &item = input.scene->items()[index];
@@ -34,19 +49,36 @@ void ScenePainter::paintTitlesAbove(QPainter &painter, const QRectF &area, const
         const double room = std::min(rect.right(), area.right()) - std::max(rect.left(), area.left()) - 16;
         const QString title = titleWithin(item.name, room, metrics);
         const QRectF inside = rect.intersected(area);
-        const auto pill = placeOfTitle({inside.left(), y, inside.width(), metrics.height() + 6},
-                                       {metrics.horizontalAdvance(title) + 16, metrics.height() + 6}, taken);
+        const auto pill = placeOfTitle({inside.left(), y, inside.width(), high},
+                                       {metrics.horizontalAdvance(title) + 16, high}, taken);
         if (!pill)
-            continue; // a name of a node tells more
-        QColor ground = m_tones.frame(item.depth);
+            continue; // what is there tells more
+        titles.push_back({index, title, *pill});
+        y = pill->bottom();
+        if (titles.size() == kMostAbove)
+            break;
+    }
+    return titles;
+}
+
+void ScenePainter::paintTitlesAbove(QPainter &painter, const QRectF &area, const Camera &camera,
+                                    const PaintInput &input)
+{
+    const std::vector<TitleAbove> titles = titlesAbove(area, camera, input);
+    if (titles.empty())
+        return;
+    QFont bold = scaledFont(1);
+    bold.setBold(true);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(bold);
+    for (const TitleAbove &title : titles) {
+        QColor ground = m_tones.frame(input.scene->items()[title.item].depth);
         ground.setAlpha(235);
         painter.setPen(Qt::NoPen);
         painter.setBrush(ground);
-        painter.drawRoundedRect(*pill, 3, 3);
-        painter.setFont(bold);
+        painter.drawRoundedRect(title.place, 3, 3);
         painter.setPen(m_tones.text());
-        painter.drawText(*pill, Qt::AlignCenter, title);
-        y = pill->bottom();
+        painter.drawText(title.place, Qt::AlignCenter, title.text);
     }
 }
 

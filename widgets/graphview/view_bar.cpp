@@ -24,7 +24,8 @@ ViewBar::ViewBar(QWidget *parent)
     row->setSpacing(4);
     auto *label = new QLabel(tr("Colour &by"), this);
     label->setBuddy(m_colourBy);
-    m_colourBy->addItems({tr("precision"), tr("error"), tr("latency"), tr("overflow risk"), tr("requested")});
+    m_colourBy->addItems(
+        {tr("precision"), tr("error"), tr("latency"), tr("overflow risk"), tr("requested"), tr("ran in")});
     m_colourBy->setAccessibleName(tr("Colour by"));
     m_colourBy->setToolTip(tr("What the colours of the graph show"));
     row->addWidget(label);

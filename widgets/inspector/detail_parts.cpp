@@ -38,6 +38,20 @@ QString relativeText(const ErrorFigures &figures)
     return figures.relativeL2 ? significant(*figures.relativeL2) : QStringLiteral("\u2013");
 }
 
+/// "ONNX Runtime ran it in float32, not in float16 (f32)"
+QString ranInText(const session::NodeLatency &latency, const latency::Latency &whole)
+{
+    const auto name = [](tensor::DType type) { return plain(std::string(tensor::nameOf(type))); };
+    QString text = QStringLiteral("%1 ran it in %2")
+                       .arg(plain(whole.runtime ? whole.runtime->name : std::string("the runtime")),
+                            name(latency.ranIn));
+    if (latency.asked != tensor::DType::Unknown)
+        text += QStringLiteral(", not in ") + name(latency.asked);
+    if (latency.step < whole.layers.size() && !whole.layers[latency.step].step.told.empty())
+        text += QStringLiteral(" (%1)").arg(plain(whole.layers[latency.step].step.told));
+    return text;
+}
+
 } // namespace
 
 QString otherChoiceText(const rewrite::TypeChoice &choice)
@@ -111,6 +125,13 @@ DetailSection timeSection(const session::Snapshot &snapshot, const session::Figu
             && !whole->layers[latency->step].step.kernel.empty())
             section.rows.push_back(
                 {QString(), plain(whole->layers[latency->step].step.kernel), {}, false, isStale, {}});
+        if (whole && latency->ranIn != tensor::DType::Unknown)
+            section.rows.push_back({QString(),
+                                    ranInText(*latency, *whole),
+                                    {},
+                                    latency->asked != tensor::DType::Unknown,
+                                    isStale,
+                                    {}});
     };
     add(QStringLiteral("fp32"), known.fp32, figures.latency ? &figures.latency->fp32 : nullptr);
     add(QStringLiteral("mixed"), known.mixed, figures.latency ? &figures.latency->mixed : nullptr);

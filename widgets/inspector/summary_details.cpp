@@ -179,8 +179,9 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
     } else {
         add("mixed", words.notTimed, true);
     }
-    for (const auto &[name, text] : {std::pair("GPU time", words.onDevice),
-                                     std::pair("kernels", words.kernels), std::pair("limit", words.limit)}) {
+    for (const auto &[name, text] :
+         {std::pair("GPU time", words.onDevice), std::pair("kernels", words.kernels),
+          std::pair("limit", words.limit), std::pair("types", words.types)}) {
         if (!text.isEmpty())
             add(name, text, false);
     }

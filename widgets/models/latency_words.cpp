@@ -1,5 +1,6 @@
 #include "widgets/models/latency_words.h"
 
+#include "core/report/as_asked.h"
 #include "widgets/common/formatters.h"
 
 #include <QCoreApplication>
@@ -72,8 +73,9 @@ QString LatencyWords::sentence() const
     const QString busy = isDisturbed ? tr("; machine was busy: unreliable") : QString();
     if (!notTimed.isEmpty())
         return tr("fp32 %1; %2").arg(fp32, notTimed) + busy;
+    const QString ran = types.isEmpty() ? QString() : QStringLiteral("; ") + types;
     const QString vain = isSlower ? tr(": no speed-up on this machine") : QString();
-    return fp32 + arrow() + mixed + QStringLiteral(" (") + ratio + vain + busy + QLatin1Char(')');
+    return fp32 + arrow() + mixed + QStringLiteral(" (") + ratio + vain + busy + QLatin1Char(')') + ran;
 }
 
 LatencyWords latencyWords(const session::LatencyFigures &latency, tensor::DType target)
@@ -81,6 +83,7 @@ LatencyWords latencyWords(const session::LatencyFigures &latency, tensor::DType 
     const latency::Versus &versus = latency.versus;
     LatencyWords words;
     addDevice(latency.fp32, latency.native ? &latency.mixed : nullptr, words);
+    words.types = plain(report::asAskedLine(latency.native ? latency.mixed : latency.fp32));
     if (!latency.native) {
         words.fp32 = milliseconds(latency.fp32.medianMs);
         words.notTimed

@@ -18,6 +18,7 @@ struct LatencyWords
     QString onDevice; ///< "0.036 ms → 0.018 ms": without copies to and from it
     QString kernels; ///< "53 → 48 planned, 55 → 50 launched"
     QString limit; ///< "0.015 ms → 0.008 ms": the least time that its memory and units allow
+    QString types; ///< "ONNX Runtime ran 0 of 65 float16 operators in float16"; empty: no runtime ran it
     QString notTimed; ///< "bfloat16 is emulated on this machine, not timed"; else empty
 
     bool warns() const { return isSlower || isDisturbed; }

@@ -21,6 +21,12 @@ void LayerFilterProxy::setQuery(session::Query query)
     invalidateFilter();
 }
 
+void LayerFilterProxy::setConstantsShown(bool areShown)
+{
+    m_showsConstants = areShown;
+    invalidateFilter();
+}
+
 /// Asks all nodes at once, where the last answer is of another state.
 void LayerFilterProxy::find() const
 {
@@ -45,13 +51,32 @@ const std::vector<std::string> &LayerFilterProxy::notes() const
     return m_notes;
 }
 
+int LayerFilterProxy::hiddenConstants() const
+{
+    const auto *const model = qobject_cast<const LayerTableModel *>(sourceModel());
+    if (!model || m_showsConstants)
+        return 0;
+    if (m_query.isEmpty())
+        return model->constantCount();
+    find();
+    int hidden = 0;
+    for (graph::NodeId node = 0; node < m_isFound.size(); ++node)
+        hidden += m_isFound[node] && model->isConstant(node) ? 1 : 0;
+    return hidden;
+}
+
 bool LayerFilterProxy::filterAcceptsRow(int sourceRow, const QModelIndex &) const
 {
     const auto *const model = qobject_cast<const LayerTableModel *>(sourceModel());
-    if (!model || m_query.isEmpty())
+    if (!model)
+        return true;
+    const graph::NodeId node = model->nodeAt(sourceRow);
+    if (!m_showsConstants && model->isConstant(node))
+        return false;
+    if (m_query.isEmpty())
         return true;
     find();
-    return m_isFound[model->nodeAt(sourceRow)];
+    return m_isFound[node];
 }
 
 bool LayerFilterProxy::lessThan(const QModelIndex &left, const QModelIndex &right) const

@@ -11,7 +11,7 @@
 namespace halftone::widgets {
 
 /// Layers that a query asks for, sorted by any column: numbers as numbers, layers without a figure last in both
-/// directions, NaN as the worst.
+/// directions, NaN as the worst. Constants are left out unless they are asked for.
 class LayerFilterProxy : public QSortFilterProxyModel
 {
     Q_OBJECT
@@ -22,8 +22,11 @@ public:
 
     /// Needs: a query over session::nodeFields(). An empty one hides nothing.
     void setQuery(session::Query query);
+    void setConstantsShown(bool areShown);
+    bool areConstantsShown() const { return m_showsConstants; }
     /// What was asked for and no node has, as session::findNodes() says it.
     const std::vector<std::string> &notes() const;
+    int hiddenConstants() const; ///< that the query asks for
 
 protected:
     bool filterAcceptsRow(int sourceRow, const QModelIndex &sourceParent) const override;
@@ -33,6 +36,7 @@ private:
     void find() const;
 
     session::Query m_query;
+    bool m_showsConstants = false;
     mutable std::vector<bool> m_isFound; ///< by node, of the state of the source model that `m_version` names
     mutable std::vector<std::string> m_notes;
     mutable std::uint64_t m_version = 0;

@@ -1,6 +1,7 @@
 #include "widgets/models/layer_table_model.h"
 
 #include "core/session/node_query.h"
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/formatters.h"
 
 #include <array>
@@ -22,6 +23,7 @@ constexpr std::array<ColumnText, LayerTableModel::ColumnCount> kColumns{{
     {u"name", u"Name", u"Name of the node"},
     {u"operator", u"Operator", u"Operator of the node"},
     {u"precision", u"Precision", u"Type it computes in: in the source and after conversion"},
+    {u"ran in", u"Ran in", u"Type in which the runtime ran it when times were measured"},
     {u"SQNR dB", u"SQNR",
      u"SQNR in dB at its output, with all preceding layers converted too; higher is better"},
     {u"isolated dB", u"SQNR, isolated", u"SQNR in dB with only this layer converted; higher is better"},
@@ -61,7 +63,8 @@ QString fromUtf16(const char16_t *text)
 bool isLatency(int column)
 {
     using Model = LayerTableModel;
-    return column == Model::Fp32Us || column == Model::MixedUs || column == Model::UsChange;
+    return column == Model::Fp32Us || column == Model::MixedUs || column == Model::UsChange
+        || column == Model::RanIn;
 }
 
 bool isIsolated(int column)
@@ -114,7 +117,7 @@ QString LayerTableModel::columnTitle(int column)
 
 bool LayerTableModel::isNumber(int column)
 {
-    return column > Precision && column != BaselinePrecision;
+    return column > RanIn && column != BaselinePrecision;
 }
 
 void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snapshot)
@@ -132,15 +135,20 @@ void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snaps
     m_baseline.reset();
     m_nodes.clear();
     m_rows.clear();
+    m_isConstant.clear();
+    m_constants = 0;
     m_casts.clear();
     if (m_snapshot) {
         const graph::Graph &graph = m_snapshot->graph();
         m_rows.assign(graph.nodeCount(), -1);
+        m_isConstant.assign(graph.nodeCount(), 0);
         for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
             if (graph.isVariable(id))
                 continue;
             m_rows[id] = static_cast<int>(m_nodes.size());
             m_nodes.push_back(id);
+            m_isConstant[id] = isConstantNode(graph, id) ? 1 : 0;
+            m_constants += m_isConstant[id];
         }
         m_casts = session::castsByReader(*m_snapshot);
     }
@@ -152,7 +160,7 @@ void LayerTableModel::setFigures(const session::Figures &figures)
     const bool isOtherPair = m_figures.backends != figures.backends;
     m_figures = figures;
     ++m_version;
-    changed(Sqnr, ColumnCount - 1);
+    changed(RanIn, ColumnCount - 1);
     if (isOtherPair)
         Q_EMIT headerDataChanged(Qt::Horizontal, BackendSqnr, BackendMaxAbs);
 }
@@ -269,6 +277,19 @@ QVariant LayerTableModel::number(graph::NodeId node, int column) const
     }
 }
 
+QString LayerTableModel::ranIn(graph::NodeId node) const
+{
+    const session::NodeFigures *const figures = now(node).figures;
+    const auto *const time = figures == nullptr ? nullptr
+        : figures->mixed                        ? &*figures->mixed
+        : figures->fp32                         ? &*figures->fp32
+                                                : nullptr;
+    if (time == nullptr || time->ranIn == tensor::DType::Unknown)
+        return {};
+    const QString type = shortType(time->ranIn);
+    return time->asked == tensor::DType::Unknown ? type : shortType(time->asked) + QChar(0x2192) + type;
+}
+
 QString LayerTableModel::text(graph::NodeId node, int column) const
 {
     const graph::NodeDef &def = m_snapshot->graph().node(node);
@@ -284,6 +305,8 @@ QString LayerTableModel::text(graph::NodeId node, int column) const
         const QString to = shortType(m_snapshot->precisionOf(node));
         return from == to ? to : from + QStringLiteral(" \u2192 ") + to;
     }
+    case RanIn:
+        return ranIn(node);
     case BaselinePrecision:
         return m_baseline ? shortType(m_baseline->snapshot->precisionOf(node)) : QString();
     default:

@@ -22,6 +22,7 @@ public:
         Name,
         Operator,
         Precision, ///< from → to
+        RanIn, ///< the type that a runtime ran it in
         Sqnr, ///< dB, of the whole conversion up to this layer
         IsolatedSqnr, ///< dB, of this layer alone
         RelativeL2,
@@ -76,10 +77,16 @@ public:
     void pinBaseline();
     void clearBaseline();
     bool hasBaseline() const { return m_baseline.has_value(); }
+    bool hasRuntime() const ///< times of a runtime, which may choose types
+    {
+        return m_figures.latency && m_figures.latency->fp32.runtime.has_value();
+    }
     bool hasBackends() const { return m_figures.backends != nullptr; } ///< figures of two backends
 
     graph::NodeId nodeAt(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const; ///< -1 for variables
+    bool isConstant(graph::NodeId node) const { return m_isConstant[node] != 0; } ///< it computes nothing
+    int constantCount() const { return m_constants; }
 
     int rowCount(const QModelIndex &parent = {}) const override;
     int columnCount(const QModelIndex &parent = {}) const override;
@@ -105,6 +112,7 @@ private:
     State then(graph::NodeId node) const;
     QVariant number(graph::NodeId node, int column) const; ///< double or quint64; invalid: none
     QString text(graph::NodeId node, int column) const;
+    QString ranIn(graph::NodeId node) const; ///< "f16→f32"; empty: no runtime ran it
     bool isStale(int column) const;
     bool isWarning(graph::NodeId node, int column) const;
     QString toolTip(graph::NodeId node, int column) const;
@@ -116,6 +124,8 @@ private:
     std::uint64_t m_version = 0;
     std::vector<graph::NodeId> m_nodes; ///< by row
     std::vector<int> m_rows; ///< by NodeId
+    std::vector<char> m_isConstant; ///< by NodeId
+    int m_constants = 0;
     std::vector<std::uint32_t> m_casts; ///< by NodeId
     std::optional<Baseline> m_baseline;
 };

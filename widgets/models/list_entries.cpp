@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/policy/wording.h"
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/formatters.h"
 
 #include <algorithm>
@@ -58,6 +59,7 @@ struct OpUse
     std::size_t nodes = 0; ///< bodies included
     std::size_t inBodies = 0;
     std::size_t decided = 0; ///< by the operator's list, or the mode's rules, in the graph itself
+    std::size_t constants = 0; ///< of these, those that compute nothing
     std::size_t takenAway = 0; ///< by the chip
     std::optional<List> byMode; ///< where the mode's rules put it in place of the built-in lists
 };
@@ -167,6 +169,7 @@ void EntryMaker::countOperators()
             continue;
         OpUse &use = byOp[m_graph.opOf(id)];
         ++use.nodes;
+        use.constants += isConstantNode(m_graph, id) ? 1 : 0;
         if (!assignment)
             continue;
         count(assignment->rule(id), use);
@@ -273,6 +276,11 @@ void EntryMaker::addOperator(const std::string &op)
     const List list = isInt8 ? List::Int8 : isListed ? at->second.list : List::Neutral;
     const auto counted = m_uses.find(op);
     const OpUse use = counted == m_uses.end() ? OpUse() : counted->second;
+    const bool isHidden
+        = use.nodes > 0 && use.constants == use.nodes && !m_filter.constants && !m_filter.everyOperator;
+    const std::optional<List> home = builtInList(op);
+    if (isHidden && !isInt8 && (use.byMode || home.value_or(List::Neutral) == list))
+        return;
     if (use.byMode && !isInt8) {
         addByMode(op, *use.byMode, use);
         return;
@@ -281,7 +289,6 @@ void EntryMaker::addOperator(const std::string &op)
         addConditions(op, at->second, use);
         return;
     }
-    const std::optional<List> home = builtInList(op);
     ListEntry entry;
     entry.name = op;
     entry.isOwn = home.value_or(List::Neutral) != list;

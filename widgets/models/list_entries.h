@@ -64,7 +64,8 @@ inline constexpr std::size_t kMostAlike = 8; ///< nodes of one operator that hav
 struct ListFilter
 {
     bool everyOperator = false; ///< also built-in entries for operators that the model lacks
-    QString text; ///< part of an entry's text, whatever the case; nodes that fit have a row each
+    bool constants = false; ///< also operators whose nodes are constants, and that nobody has moved
+    QString text{}; ///< part of an entry's text, whatever the case; nodes that fit have a row each
     std::set<std::pair<ListId, std::string>>
         opened{}; ///< operators whose nodes have a row each, however many
 };

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
+#include "core/policy/pattern.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/list_edits.h"
 #include "widgets/models/name_pattern.h"
@@ -83,6 +84,13 @@ private:
             .arg(namedOperators(ops), QLatin1String(ops.size() == 1 ? "has" : "have"));
     }
     std::vector<std::string> excludedAmong(const std::vector<std::string> &nodes) const;
+    /// The patterns that exclude some of the nodes to be moved.
+    struct ExcludingPattern
+    {
+        std::string text;
+        bool isWider = false; ///< it excludes others too
+    };
+    std::vector<ExcludingPattern> excludingPatterns() const;
     std::vector<std::string> overriddenAmong(const std::vector<std::string> &nodes) const;
 
     const session::Snapshot &m_snapshot;
@@ -129,6 +137,31 @@ std::vector<std::string> Mover::excludedAmong(const std::vector<std::string> &no
     const std::unordered_set<std::string_view> excluded(names.begin(), names.end());
     std::ranges::copy_if(nodes, std::back_inserter(found),
                          [&](const std::string &name) { return excluded.contains(name); });
+    return found;
+}
+
+std::vector<Mover::ExcludingPattern> Mover::excludingPatterns() const
+{
+    std::vector<ExcludingPattern> found;
+    const std::unordered_set<std::string_view> moved(m_nodes.begin(), m_nodes.end());
+    for (const std::string &text : m_snapshot.policy->excludedNames) {
+        if (text.size() <= 2 || !text.starts_with('/') || !text.ends_with('/'))
+            continue;
+        const auto pattern = policy::Pattern::compile(std::string_view(text).substr(1, text.size() - 2));
+        if (!pattern.ok())
+            continue;
+        std::size_t inside = 0;
+        std::size_t all = 0;
+        for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            const std::string &name = m_graph.node(id).name;
+            if (m_graph.isVariable(id) || !pattern.value().matches(name))
+                continue;
+            ++all;
+            inside += moved.contains(name) ? 1 : 0;
+        }
+        if (inside > 0)
+            found.push_back({text, all > inside});
+    }
     return found;
 }
 
@@ -243,7 +276,11 @@ MoveChoice Mover::nodeChoice() const
                                        : QStringLiteral("Only these %1").arg(what);
     choice.subject = QStringLiteral("%1 to %2").arg(what, m_title);
     std::vector<policy::Edit> edits;
-    if (const std::vector<std::string> excluded = excludedAmong(m_nodes); !excluded.empty())
+    std::vector<std::string> excluded = excludedAmong(m_nodes);
+    std::string wider; // a pattern that stays, since it excludes others too
+    for (ExcludingPattern &pattern : excludingPatterns())
+        pattern.isWider ? wider = std::move(pattern.text) : excluded.emplace_back(std::move(pattern.text));
+    if (!excluded.empty())
         edits.emplace_back(policy::IncludeNames{excluded});
     if (m_to == ListId::Target || m_to == ListId::Fp32 || m_to == ListId::Int8) {
         std::vector<std::string> formless = m_opsOfNodes;
@@ -270,9 +307,12 @@ MoveChoice Mover::nodeChoice() const
         choice.subject = what + QStringLiteral(" to follow the lists");
         if (const std::vector<std::string> overridden = overriddenAmong(m_nodes); !overridden.empty())
             edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
-        choice.isSo = edits.empty();
+        choice.isSo = edits.empty() && wider.empty();
         if (choice.isSo)
             choice.why = QStringLiteral("it already follows the lists");
+        else if (edits.empty())
+            choice.why
+                = QStringLiteral("the pattern %1 excludes it and others: edit the pattern").arg(plain(wider));
     } else {
         edits.clear();
         choice.why = QStringLiteral("a single node can only be set to %1, int8 or fp32")

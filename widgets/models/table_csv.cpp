@@ -10,18 +10,23 @@
 #include <QMessageBox>
 
 #include <utility>
+#include <vector>
 
 namespace halftone::widgets {
 
 QString tableCsv(const QAbstractItemModel &table, const CsvForm &form)
 {
-    QStringList fields;
+    std::vector<int> columns;
     for (int column = 0; column < form.columns; ++column)
+        if (column != form.without)
+            columns.push_back(column);
+    QStringList fields;
+    for (const int column : columns)
         fields << csvField(table.headerData(column, Qt::Horizontal).toString());
     QString text = fields.join(QLatin1Char(',')) + QStringLiteral("\r\n");
     for (int row = 0; row < table.rowCount(); ++row) {
         fields.clear();
-        for (int column = 0; column < form.columns; ++column) {
+        for (const int column : columns) {
             const QModelIndex index = table.index(row, column);
             const QVariant value = index.data(form.valueRole);
             fields << (form.isNumber(column) ? (

@@ -16,6 +16,7 @@ struct CsvForm
     int valueRole = 0; ///< of numbers; invalid where there is none
     bool (*isNumber)(int column) = nullptr;
     int digits = 17; ///< significant ones
+    int without = -1; ///< a column of these that is left out; -1: none
 };
 
 /// The header and the rows in their order, RFC 4180.

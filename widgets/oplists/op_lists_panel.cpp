@@ -141,6 +141,13 @@ void OpListsPanel::fillVersions(const dialect::Dialect &dialect)
     }
 }
 
+void OpListsPanel::setConstantsShown(bool areShown)
+{
+    ListFilter filter = m_model->filter();
+    filter.constants = areShown;
+    m_model->setFilter(filter);
+}
+
 void OpListsPanel::refreshFilter()
 {
     ListFilter filter = m_model->filter();

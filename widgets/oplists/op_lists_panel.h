@@ -46,6 +46,7 @@ public:
     QMenu *unitMenu(const ListPayload &payload, QWidget *parent);
     /// Gives `view` (the graph, the layers) the keys of the lists, for the nodes that are chosen.
     void addKeysTo(QWidget *view);
+    void setConstantsShown(bool areShown); ///< operators that compute nothing; at first they have no row
 
 private:
     void build();

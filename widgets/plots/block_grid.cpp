@@ -1,15 +1,17 @@
 #include "widgets/plots/block_grid.h"
 
-#include "widgets/plots/layer_blocks.h"
-
 #include <QHash>
+#include <QSet>
 
 #include <algorithm>
+#include <optional>
 
 namespace halftone::widgets {
 namespace {
 
 constexpr qsizetype kLeastRepeats = 3;
+constexpr int kMostLevels = 4;
+constexpr qsizetype kLeastLayers = 3; ///< of a block, on average
 constexpr qsizetype kMostKinds = 48; ///< more columns than can be told apart
 
 /// Of "/model/layers.3/attn/q_proj/MatMul" in "/model/layers.3": "attn/q_proj", since the last part is an operator; other names are a
@@ -23,22 +25,74 @@ QString kindIn(const QString &name, const QString &block)
     return last < 0 ? QString() : rest.left(last);
 }
 
-/// In whole parts of a path.
+bool isNameSeparator(QChar sign)
+{
+    return QStringLiteral("/_.:-").contains(sign);
+}
+
+/// What a name begins with up to the number at a level: "/model/layers.17" of "/model/layers.17/attn/MatMul". Empty: it has none.
+QString blockNameOf(const QString &name, int level)
+{
+    int found = 0;
+    for (qsizetype k = 0; k < name.size(); ++k) {
+        if (!name[k].isDigit() || (k > 0 && name[k - 1].isDigit()))
+            continue;
+        qsizetype end = k;
+        while (end < name.size() && name[end].isDigit())
+            ++end;
+        // A number at the end of the name is the layer's own.
+        if (end + 1 < name.size() && isNameSeparator(name[end]) && found++ == level)
+            return name.left(end);
+    }
+    return {};
+}
+
+/// How many numbers into the names those lie that number the blocks: 0 for "layers.17/attn/MatMul", 1 for "stage1_unit2_conv".
+/// Nothing where names do not tell blocks.
+std::optional<int> blockLevel(const QStringList &names)
+{
+    for (int level = 0; level < kMostLevels; ++level) {
+        QSet<QString> different;
+        qsizetype named = 0;
+        qsizetype runs = 0;
+        QString last;
+        for (qsizetype k = 0; k < names.size(); ++k) {
+            const QString block = blockNameOf(names[k], level);
+            runs += k == 0 || block != last ? 1 : 0;
+            last = block;
+            if (block.isEmpty())
+                continue;
+            different.insert(block);
+            ++named;
+        }
+        if (different.size() >= kLeastRepeats && 2 * named >= names.size()
+            && kLeastLayers * runs <= names.size())
+            return level;
+    }
+    return std::nullopt;
+}
+
+/// Of what all begin with the whole parts, without the word before the number: the graph calls a block "layers.17" too.
 qsizetype sharedBeginning(const QStringList &blocks)
 {
-    QString shared = blocks.front();
-    for (const QString &block : blocks) {
+    QStringView shared = blocks.front();
+    for (const QString &block : blocks)
         while (!block.startsWith(shared))
             shared.chop(1);
-    }
-    return shared.lastIndexOf(u'/') + 1;
+    while (!shared.isEmpty() && shared.back().isDigit())
+        shared.chop(1);
+    while (!shared.isEmpty() && isNameSeparator(shared.back()))
+        shared.chop(1);
+    while (!shared.isEmpty() && !isNameSeparator(shared.back()))
+        shared.chop(1);
+    return shared.size();
 }
 
 } // namespace
 
 BlockGrid blockGrid(const QStringList &names)
 {
-    const auto level = blockLevel(names, kLeastRepeats);
+    const auto level = blockLevel(names);
     if (!level)
         return {};
     BlockGrid grid;

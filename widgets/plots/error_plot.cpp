@@ -85,12 +85,8 @@ void ErrorPlot::rebuild()
                            : tr("Open a model to see its layers' errors."));
         return;
     }
-    if (takeLayers()) {
-        QStringList names;
-        for (const graph::NodeId layer : layers())
-            names << nameOf(layer);
-        m_blocks = layerBlocks(names);
-    }
+    if (takeLayers())
+        findBlocks();
     double highest = figures.comparison->comparison.threshold;
     m_exact = 0;
     for (const graph::NodeId node : layers()) {
@@ -167,26 +163,53 @@ void ErrorPlot::drawIsolated()
     m_median->data()->clear();
 }
 
+/// Folding takes longer than the window may stand still.
+void ErrorPlot::findBlocks()
+{
+    m_finding.cancel();
+    m_blocks = {};
+    if (!isDense())
+        return;
+    m_finding.start([source = controller()->snapshot()->source, count = layers().size()](
+                        const std::stop_token &) { return layerBlocks(source->model, count); },
+                    [this](LayerBlocks blocks) {
+                        m_blocks = std::move(blocks);
+                        refresh();
+                    });
+}
+
 /// Of thousands of points nobody would see which one lies low.
 void ErrorPlot::drawBlocks(const QColor &colour)
 {
+    constexpr double kGap = std::numeric_limits<double>::quiet_NaN(); // of a block without errors
+    const auto parts = static_cast<std::size_t>(m_blocks.names.size());
+    std::vector<std::vector<double>> heights(parts);
+    const std::size_t known = m_blocks.isEmpty() ? 0 : layers().size();
+    for (std::size_t k = 0; k < known; ++k)
+        if (const auto height = heightOf(k, &session::NodeFigures::isolated))
+            heights[m_blocks.partOf[layers()[k]]].push_back(*height);
+    std::vector<double> middle(parts, kGap);
+    m_worst.assign(parts, kGap);
+    for (std::size_t part = 0; part < parts; ++part) {
+        std::vector<double> &one = heights[part];
+        std::ranges::sort(one);
+        if (!one.empty()) {
+            m_worst[part] = one.front();
+            middle[part] = one[one.size() / 2];
+        }
+    }
     QVector<double> x, worst, median;
-    for (const LayerBlock &block : m_blocks) {
-        std::vector<double> heights;
-        for (std::size_t k = block.first; k < block.end; ++k) {
-            if (const auto height = heightOf(k, &session::NodeFigures::isolated))
-                heights.push_back(*height);
-        }
-        // A block without errors is a gap.
-        std::ranges::sort(heights);
-        constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
-        const double least = heights.empty() ? kGap : heights.front();
-        const double middle = heights.empty() ? kGap : heights[heights.size() / 2];
-        for (const double at : {placeOf(block.first) - 0.5, placeOf(block.end) - 0.5}) {
+    for (std::size_t first = 0; first < known;) {
+        const std::size_t part = m_blocks.partOf[layers()[first]];
+        std::size_t end = first + 1;
+        while (end < known && m_blocks.partOf[layers()[end]] == part)
+            ++end;
+        for (const double at : {placeOf(first) - 0.5, placeOf(end) - 0.5}) {
             x << at;
-            worst << least;
-            median << middle;
+            worst << m_worst[part];
+            median << middle[part];
         }
+        first = end;
     }
     m_isolated->setData(x, worst, true);
     m_median->setData(x, median, true);
@@ -221,8 +244,15 @@ QString ErrorPlot::textOf(graph::NodeId node) const
     const session::NodeFigures *const known = figuresOf(node);
     if (!known)
         return nameOf(node);
-    return tr("%1: cumulative %2, isolated %3")
-        .arg(nameOf(node), sqnrText(known->cumulative), sqnrText(known->isolated));
+    const QString figures = tr("%1: cumulative %2, isolated %3")
+                                .arg(nameOf(node), sqnrText(known->cumulative), sqnrText(known->isolated));
+    if (!isDense() || m_blocks.isEmpty())
+        return figures;
+    const std::size_t part = m_blocks.partOf[node];
+    const QString &block = m_blocks.names[static_cast<qsizetype>(part)];
+    if (block.isEmpty() || part >= m_worst.size() || std::isnan(m_worst[part]))
+        return figures;
+    return tr("%1; worst of %2: %3 dB").arg(figures, block, decibels(m_worst[part]));
 }
 
 QString ErrorPlot::csv() const

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widgets/common/latest_job.h"
 #include "widgets/plots/layer_blocks.h"
 #include "widgets/plots/layer_plot.h"
 
@@ -37,6 +38,7 @@ private:
     void drawCumulative();
     void drawIsolated();
     void drawBlocks(const QColor &colour);
+    void findBlocks();
 
     QCPGraph *m_cumulative;
     QCPGraph *m_isolated; ///< of many layers the worst of each block
@@ -44,8 +46,11 @@ private:
     QCPItemStraightLine *m_threshold;
     QCPItemText *m_thresholdText;
     double m_highest = 100; ///< of the finite figures, with some room
-    std::vector<LayerBlock> m_blocks;
+    LayerBlocks m_blocks; ///< of many layers, as soon as they are found
+    std::vector<double>
+        m_worst; ///< by part of these: the lowest isolated error drawn; NaN where there is none
     std::size_t m_exact = 0; ///< layers without any error
+    LatestJob m_finding;
 };
 
 } // namespace halftone::widgets

@@ -1,83 +1,34 @@
 #include "widgets/plots/layer_blocks.h"
 
-#include <QSet>
+#include "core/layout/shown_graph.h"
+#include "widgets/common/formatters.h"
 
 #include <algorithm>
+#include <map>
 
 namespace halftone::widgets {
 namespace {
 
-constexpr int kMostLevels = 4;
-constexpr std::size_t kLeastLayers = 3; ///< of a block, on average
-constexpr std::size_t kPieces = 40; ///< where names tell no blocks
-
-bool isNameSeparator(QChar sign)
-{
-    return QStringLiteral("/_.:-").contains(sign);
-}
-
-/// By name: layers in a row whose names have the same block.
-std::vector<LayerBlock> blocksAt(const QStringList &names, int level)
-{
-    std::vector<LayerBlock> blocks;
-    for (qsizetype k = 0; k < names.size(); ++k) {
-        const auto at = static_cast<std::size_t>(k);
-        QString block = blockNameOf(names[k], level);
-        if (blocks.empty() || blocks.back().name != block)
-            blocks.push_back({std::move(block), at, at});
-        blocks.back().end = at + 1;
-    }
-    return blocks;
-}
+constexpr std::size_t kLayersInEach = 8; ///< on average, or more
+constexpr std::size_t kFewest = 16;
+constexpr std::size_t kMost = 128; ///< more are no wider than a few pixels
 
 } // namespace
 
-QString blockNameOf(const QString &name, int level)
+LayerBlocks layerBlocks(const graph::Model &model, std::size_t layers)
 {
-    int found = 0;
-    for (qsizetype k = 0; k < name.size(); ++k) {
-        if (!name[k].isDigit() || (k > 0 && name[k - 1].isDigit()))
-            continue;
-        qsizetype end = k;
-        while (end < name.size() && name[end].isDigit())
-            ++end;
-        // A number at the end of the name is the layer's own.
-        if (end + 1 < name.size() && isNameSeparator(name[end]) && found++ == level)
-            return name.left(end);
+    const layout::BlockTree tree = layout::shownTree(model, layout::Detail::Computed);
+    const std::size_t most = std::clamp(layers / kLayersInEach, kFewest, kMost);
+    const std::vector<layout::ItemRef> items = layout::standIns(tree, layout::openWithin(tree, most));
+    LayerBlocks blocks;
+    std::map<layout::ItemRef, std::size_t> places;
+    for (const layout::ItemRef &item : items) {
+        const auto [place, isNew] = places.try_emplace(item, places.size());
+        if (isNew)
+            blocks.names << (item.isBlock ? plain(tree.blocks[item.id].name) : QString());
+        blocks.partOf.push_back(place->second);
     }
-    return {};
-}
-
-std::optional<int> blockLevel(const QStringList &names, qsizetype least)
-{
-    const auto all = static_cast<std::size_t>(names.size());
-    for (int level = 0; level < kMostLevels; ++level) {
-        QSet<QString> different;
-        std::size_t named = 0;
-        std::size_t runs = 0;
-        for (const LayerBlock &block : blocksAt(names, level)) {
-            ++runs;
-            if (block.name.isEmpty())
-                continue;
-            different.insert(block.name);
-            named += block.end - block.first;
-        }
-        if (different.size() >= least && 2 * named >= all && kLeastLayers * runs <= all)
-            return level;
-    }
-    return std::nullopt;
-}
-
-std::vector<LayerBlock> layerBlocks(const QStringList &names)
-{
-    if (const auto level = blockLevel(names))
-        return blocksAt(names, *level);
-    std::vector<LayerBlock> pieces;
-    const auto all = static_cast<std::size_t>(names.size());
-    const std::size_t length = std::max<std::size_t>(1, (all + kPieces - 1) / kPieces);
-    for (std::size_t first = 0; first < all; first += length)
-        pieces.push_back({{}, first, std::min(all, first + length)});
-    return pieces;
+    return blocks;
 }
 
 } // namespace halftone::widgets

@@ -1,32 +1,25 @@
 #pragma once
 
+#include "core/graph/model.h"
+
 #include <QString>
 #include <QStringList>
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace halftone::widgets {
 
-/// Layers in a row that belong together: [first, end) of a plot's layers.
-struct LayerBlock
+/// The parts of a model that a plot of its layers tells apart: blocks as the graph folds and names them, and nodes between these.
+struct LayerBlocks
 {
-    QString name;
-    std::size_t first = 0;
-    std::size_t end = 0;
+    QStringList names; ///< by part: "layers.17 · Attention + MLP"; of a node empty
+    std::vector<std::size_t> partOf; ///< by NodeId
 
-    bool operator==(const LayerBlock &) const = default;
+    bool isEmpty() const { return partOf.empty(); }
 };
 
-/// How many numbers into the names of a model's layers those lie that number its blocks: 0 for "layers.17/attn/MatMul", 1 for
-/// "stage1_unit2_conv". Nothing where names do not tell blocks.
-/// least  blocks there must be
-std::optional<int> blockLevel(const QStringList &names, qsizetype least = 6);
-/// What a name begins with up to the number at a level: "/model/layers.17" of "/model/layers.17/attn/MatMul". Empty: it has none.
-QString blockNameOf(const QString &name, int level);
-
-/// All layers cut into blocks: by their names, else into pieces of one length.
-std::vector<LayerBlock> layerBlocks(const QStringList &names);
+/// Of some layers each on average. Takes as long as folding the graph.
+LayerBlocks layerBlocks(const graph::Model &model, std::size_t layers);
 
 } // namespace halftone::widgets

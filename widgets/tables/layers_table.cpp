@@ -232,6 +232,10 @@ void LayersTable::takeFigures()
     m_model->setFigures(m_controller->figures());
     if (m_model->hasBackends() != m_hadBackends)
         setBackendColumns(m_model->hasBackends());
+    if (m_model->hasRuntime() != m_hadRuntime) {
+        m_hadRuntime = m_model->hasRuntime();
+        m_view->setColumnHidden(LayerTableModel::RanIn, !m_hadRuntime);
+    }
     showCount();
 }
 
@@ -254,6 +258,16 @@ void LayersTable::setFilterText(const QString &text)
     m_filter->setText(text);
 }
 
+void LayersTable::setConstantsShown(bool areShown)
+{
+    {
+        const QScopedValueRollback<bool> guard(m_isSyncing, true);
+        m_proxy->setConstantsShown(areShown);
+    }
+    showCount();
+    showSelection();
+}
+
 void LayersTable::refreshFilter()
 {
     auto query = session::Query::parse(m_filter->text().toStdString(), session::nodeFields());
@@ -270,8 +284,13 @@ void LayersTable::showCount()
 {
     const bool isOpen = m_controller->snapshot() != nullptr;
     const bool isNothing = isOpen && m_proxy->rowCount() == 0;
+    const int hidden = m_proxy->hiddenConstants();
+    const QString ofHidden = hidden == 0
+        ? QString()
+        : tr("Constants that are not listed: %1 (View \u203a Show All Nodes).").arg(hidden);
+    m_count->setToolTip(ofHidden);
     m_empty->setText(!isOpen         ? tr("Open a model to see its layers.")
-                         : isNothing ? tr("No layer matches the filter.")
+                         : isNothing ? tr("No layer matches the filter.") + QLatin1Char('\n') + ofHidden
                                      : QString());
     m_stack->setCurrentWidget(isOpen && !isNothing ? static_cast<QWidget *>(m_view) : m_empty);
     m_filter->setEnabled(isOpen);
@@ -281,7 +300,7 @@ void LayersTable::showCount()
     m_said->setVisible(isOpen && !said.isEmpty());
     if (!isOpen)
         return;
-    const int all = m_model->rowCount();
+    const int all = m_model->rowCount() - (m_proxy->areConstantsShown() ? 0 : m_model->constantCount());
     const int shown = m_proxy->rowCount();
     m_count->setText(shown == all ? tr("%1 layers").arg(all) : tr("%1 of %2 layers").arg(shown).arg(all));
 }
@@ -385,7 +404,9 @@ QString LayersTable::csv() const
         : m_model->hasBaseline()               ? LayerTableModel::BackendSqnr
                                                : LayerTableModel::BaselinePrecision;
     constexpr int kDigits = 9;
-    return tableCsv(*m_proxy, {columns, LayerTableModel::SortRole, &LayerTableModel::isNumber, kDigits});
+    return tableCsv(*m_proxy,
+                    {columns, LayerTableModel::SortRole, &LayerTableModel::isNumber, kDigits,
+                     m_model->hasRuntime() ? -1 : int{LayerTableModel::RanIn}});
 }
 
 QString LayersTable::tsv() const

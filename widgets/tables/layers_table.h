@@ -39,6 +39,7 @@ public:
     QString tsv() const;
 
 public Q_SLOTS:
+    void setConstantsShown(bool areShown); ///< as rows; at first they are not
     void setFilterText(const QString &text);
     void pinBaseline(bool on);
     void copy();
@@ -78,6 +79,7 @@ private:
     QStackedLayout *m_stack;
     QToolButton *m_pin;
     QString m_error; ///< of the filter; empty: none
+    bool m_hadRuntime = false;
     bool m_hadBackends = false; ///< columns of two backends were shown for them
     bool m_isSyncing = false; ///< one side of the selection is following the other
 };

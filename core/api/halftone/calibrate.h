@@ -1,5 +1,6 @@
 #pragma once
 
+#include "halftone/data.h"
 #include "halftone/open.h"
 #include "halftone/policy.h"
 
@@ -26,6 +27,8 @@ struct CalibrateOptions
     double percentile = 99.99; ///< for ThresholdMethod::Percentile, in percent
     Codes codes = Codes::Auto;
     std::vector<std::string> layers; ///< patterns for tensor names; empty: all
+    std::size_t memoryLimit = std::size_t{1}
+        << 30; ///< limit for intermediate tensors and packed weights in bytes
 };
 
 /// Statistics of one tensor.
@@ -49,6 +52,7 @@ public:
     const std::vector<TensorRange> &tensors() const; ///< in the order of the model
     std::size_t examples() const;
     double seconds() const;
+    Result<std::string> report() const; ///< as JSON: what `calibrate --json` prints
 
 private:
     friend struct Inside;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "halftone/data.h"
 #include "halftone/open.h"
 #include "halftone/policy.h"
 
@@ -18,6 +19,10 @@ struct ConvertOptions
     std::string rangeTable;
     Data data;
     Compute compute; ///< for `data`
+    double percentile = 99.99; ///< for ThresholdMethod::Percentile, in percent
+    int opset
+        = 0; ///< ONNX: minimum opset of the result; 0: that of the model, raised if bfloat16 requires it
+    bool isForAnalysis = false; ///< the result is only compared, so that targets of compare() are allowed
     bool correctBiases = false; ///< correct the biases of int8 layers for the mean error measured on `data`
 };
 
@@ -51,8 +56,8 @@ public:
     std::vector<ConvertedNode> nodes() const; ///< operators of the source, in order
     const std::vector<Warning> &warnings() const;
     const std::vector<std::string> &notes() const;
-    /// Everything as JSON: the report of the command line.
-    std::string report() const;
+    std::string policy() const; ///< as the text of a policy file
+    std::string report() const; ///< everything as JSON: what `convert --json` prints
 
 private:
     friend struct Inside;
@@ -64,7 +69,7 @@ private:
 
 /// Converts a model to mixed precision.
 /// fails: BadInput for an invalid policy, model or data, and with `strict` for a warning; BadCall for bias correction without int8
-///        operators or data; Cancelled
+///        operators or data; Unsupported for an operator that the required opset lacks; Cancelled
 Result<Conversion> convert(const Model &model, const Policy &policy, const ConvertOptions &options = {},
                            const Progress &progress = {});
 

@@ -1,63 +1,38 @@
 #pragma once
 
+#include "halftone/array.h"
 #include "halftone/result.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace halftone::api {
-
-/// Element types.
-enum class Type : std::uint8_t
-{
-    Unknown,
-    Float32,
-    Float64,
-    Float16,
-    BFloat16,
-    Int8,
-    UInt8,
-    Int16,
-    UInt16,
-    Int32,
-    UInt32,
-    Int64,
-    UInt64,
-    Bool,
-    Float8E4M3FN,
-    Float8E5M2,
-    TensorFloat32,
-    Posit16,
-    Int4, ///< this and the following: one value per byte; integers as in Int8 and UInt8, Float4E2M1 as its code
-    UInt4,
-    Int2,
-    UInt2,
-    Float4E2M1,
-    Float8E8M0, ///< powers of two: scales of blocks
-};
-
-std::string_view nameOf(Type type); ///< NumPy's name, e.g. "float16"
-std::size_t sizeOf(Type type); ///< bytes per element; 0 for Unknown
-
-using Shape = std::vector<std::int64_t>; ///< -1: unknown length
 
 /// An input or output of a model.
 struct Value
 {
     std::string name;
     std::optional<Shape> shape; ///< absent: unknown rank
-    Type type = Type::Unknown; ///< for inputs
+    Type type = Type::Unknown; ///< Unknown: cannot be inferred
+};
+
+/// An operator of the main graph.
+struct Node
+{
+    std::string name;
+    std::string op;
+    std::vector<std::string> inputs; ///< names of values
+    std::vector<std::string> outputs;
 };
 
 struct OpenOptions
 {
-    std::string parameters; ///< parameter file; empty: the one beside the model
+    std::string parameters; ///< parameter file, for MXNet; empty: the one beside the model
     bool withoutParameters = false;
     std::map<std::string, Shape> shapes; ///< of the inputs, by name
 };
@@ -67,12 +42,15 @@ class Model
 {
 public:
     const std::string &path() const; ///< the file it was read from or derived from
+    std::string format() const; ///< "onnx" or "mxnet"
     bool hasParameters() const;
-    std::size_t nodeCount() const;
+    std::size_t nodeCount() const; ///< with inputs and parameters
     std::map<std::string, std::size_t> operators() const; ///< number of nodes per operator
+    std::vector<Node> nodes() const; ///< operators in the order of the file
     const std::vector<Value> &inputs() const; ///< inputs needed by run()
     const std::vector<Value> &outputs() const;
     const std::vector<std::string> &notes() const; ///< remarks about the file
+    Result<std::string> report() const; ///< as JSON: what `info --json` prints
 
 private:
     friend struct Inside;
@@ -82,29 +60,29 @@ private:
     std::shared_ptr<const Content> m_content;
 };
 
-/// Reads a model: MXNet's NAME-symbol.json with the NAME-NNNN.params beside it.
-/// fails: BadInput with the place in the file; Unsupported for an ONNX model
+/// Reads an ONNX model, or MXNet's NAME-symbol.json with the NAME-NNNN.params beside it.
+/// fails: BadInput with the place in the file; Unsupported for a format that this build cannot read
 Result<Model> open(const std::string &path, const OpenOptions &options = {}, const Progress &progress = {});
 
-/// Writes PREFIX-symbol.json and, if there are parameters, PREFIX-0000.params: both or neither, and never
-/// over the files that the model was read from. Returns their paths.
-Result<std::vector<std::string>> save(const Model &model, const std::string &prefix);
+/// Reads the bytes of such a file, which are copied.
+/// path  named by errors; its folder holds the weights that an ONNX model keeps in other files. Empty: there are none
+/// fails: as open()
+Result<Model> read(std::span<const std::byte> bytes, const std::string &path = {},
+                   const OpenOptions &options = {});
 
-/// Examples for a model.
-struct Data
+struct SaveOptions
 {
-    std::string inputs; ///< an .npz file with one array per input, or a folder of pictures
-    std::string preprocessing; ///< preprocessing of pictures; empty: preprocess.json beside the model
-    std::string labels; ///< correct classes; empty: the array `labels` of the inputs, if any
-    std::size_t examples = 0; ///< use only the first N; 0: all
+    bool externalData
+        = false; ///< ONNX: always store weights in PREFIX.onnx.data; otherwise only those beyond 2 GB
 };
 
-/// Where and how to compute.
-struct Compute
-{
-    std::string backend = "cpu"; ///< or "reference"
-    unsigned threads = 0; ///< 0: one per core
-    std::size_t batch = 0; ///< examples per batch; 0: automatic
-};
+/// Writes PREFIX.onnx, or for an MXNet model PREFIX-symbol.json and, if there are parameters, PREFIX-0000.params; a PREFIX that ends in .onnx
+/// makes ONNX of an MXNet model. All files or none are written, and never over those that the model was read from. Returns their paths.
+/// fails: Unsupported for an operator that has no counterpart in the other format; errors of the file system
+Result<std::vector<std::string>> save(const Model &model, const std::string &prefix,
+                                      const SaveOptions &options = {});
+
+/// The file that save() would write. fails: Unsupported for a model of several files, or of more than 2 GB
+Result<std::vector<std::byte>> bytes(const Model &model);
 
 } // namespace halftone::api

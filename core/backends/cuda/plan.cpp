@@ -27,14 +27,19 @@ public:
     std::span<std::byte> input(std::size_t k) override { return m_program->inputMemory(k); }
     std::span<const std::byte> output(std::size_t k) const override { return m_program->outputMemory(k); }
     Result<void> run(const Progress &progress) override { return m_program->run(progress); }
-    Result<void> runTimed(std::span<double> microseconds) override
+    Result<std::vector<std::vector<double>>> timeSteps(std::size_t runs, const Progress &progress) override
     {
-        return m_program->runTimed(microseconds);
+        std::vector<std::vector<double>> times;
+        for (std::size_t run = 0; run < runs; ++run) {
+            HALFTONE_CHECK(progress.checkStop());
+            HALFTONE_CHECK(m_program->runTimed(times.emplace_back(steps().size())));
+        }
+        return times;
     }
     Result<std::optional<double>> runOnDevice() override { return m_program->runOnDevice(); }
     std::optional<kernels::Launches> launches() const override { return m_program->launches(); }
-    std::size_t arenaBytes() const override { return m_program->arenaBytes(); }
-    std::size_t constantBytes() const override { return m_program->constantBytes(); }
+    std::optional<std::size_t> arenaBytes() const override { return m_program->arenaBytes(); }
+    std::optional<std::size_t> constantBytes() const override { return m_program->constantBytes(); }
 
 private:
     std::unique_ptr<Program> m_program;

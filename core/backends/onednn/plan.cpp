@@ -55,28 +55,38 @@ public:
         return m_program->run(progress);
     }
 
-    Result<void> runTimed(std::span<double> microseconds) override
+    Result<std::vector<std::vector<double>>> timeSteps(std::size_t runs, const Progress &progress) override
     {
-        using Clock = std::chrono::steady_clock;
         const ThreadScope scope(m_threads);
-        Clock::time_point before = Clock::now();
-        for (std::size_t k = 0; k < m_program->steps().size(); ++k) {
-            HALFTONE_CHECK(m_program->runStep(k));
-            const Clock::time_point after = Clock::now();
-            if (k < microseconds.size())
-                microseconds[k] = std::chrono::duration<double, std::micro>(after - before).count();
-            before = after;
+        std::vector<std::vector<double>> times;
+        for (std::size_t run = 0; run < runs; ++run) {
+            HALFTONE_CHECK(progress.checkStop());
+            HALFTONE_CHECK(timeOnce(times.emplace_back()));
         }
-        return {};
+        return times;
     }
 
-    std::size_t arenaBytes() const override { return m_program->arenaBytes(); }
-    std::size_t constantBytes() const override { return m_program->constantBytes(); }
+    std::optional<std::size_t> arenaBytes() const override { return m_program->arenaBytes(); }
+    std::optional<std::size_t> constantBytes() const override { return m_program->constantBytes(); }
 
 private:
     static std::size_t bytesOf(const kernels::TensorDesc &desc)
     {
         return static_cast<std::size_t>(*desc.shape.elementCount()) * tensor::sizeOf(desc.dtype);
+    }
+
+    Result<void> timeOnce(std::vector<double> &microseconds)
+    {
+        using Clock = std::chrono::steady_clock;
+        microseconds.resize(m_program->steps().size());
+        Clock::time_point before = Clock::now();
+        for (std::size_t k = 0; k < microseconds.size(); ++k) {
+            HALFTONE_CHECK(m_program->runStep(k));
+            const Clock::time_point after = Clock::now();
+            microseconds[k] = std::chrono::duration<double, std::micro>(after - before).count();
+            before = after;
+        }
+        return {};
     }
 
     std::unique_ptr<Program> m_program;

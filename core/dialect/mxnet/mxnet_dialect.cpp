@@ -166,7 +166,10 @@ public:
             || name.find(kMultiCastMark.substr(1)) != std::string_view::npos;
     }
 
-    OwnMode nodeForNodeMode() const override { return {"mxnet", "node for node as MXNet 1.9.1"}; }
+    OwnMode nodeForNodeMode() const override
+    {
+        return {"mxnet", "node for node as MXNet 1.9.1", {"convert_model", "convert_symbol"}};
+    }
 
     std::span<const std::string_view> listVersions() const override { return kListVersions; }
     std::string listResource(DType target, std::string_view version) const override

@@ -85,9 +85,10 @@ std::optional<std::string> symbolParamsBeside(const std::string &modelPath)
     return best;
 }
 
-Result<void> loadParams(const std::shared_ptr<const MappedFile> &file, LoadedModel &loaded)
+Result<void> loadParams(const std::shared_ptr<const MappedFile> &file, const std::stop_token &stop,
+                        LoadedModel &loaded)
 {
-    HALFTONE_TRY(loaded.model.parameters, readParams(file));
+    HALFTONE_TRY(loaded.model.parameters, readParams(file, stop));
     loaded.model.hasParameters = true;
     loaded.paramsPath = file->path();
     loaded.files.push_back(file);
@@ -122,14 +123,19 @@ bool isReplaced(const MappedFile &opened)
 }
 
 /// Are these the parameters that the symbol was written with? Those that somebody names are taken all the same.
-Result<void> checkPair(const MappedFile &params, const std::string &mark, bool isNamed,
+Result<void> checkPair(const MappedFile &params, const std::string &mark, const LoadOptions &options,
                        std::vector<std::string> &notes)
 {
+    constexpr std::size_t kPiece = std::size_t{1} << 24;
     Xxh64 hash;
-    hash.add(params.bytes());
+    for (auto rest = params.bytes(); !rest.empty(); rest = rest.subspan(std::min(kPiece, rest.size()))) {
+        if (options.stop.stop_requested())
+            return cancelled();
+        hash.add(rest.first(std::min(kPiece, rest.size())));
+    }
     if (pairMark(hash) == mark)
         return {};
-    if (!isNamed)
+    if (options.params.empty())
         return orElse({Errc::BadInput,
                        params.path(),
                        {},
@@ -151,9 +157,8 @@ Result<void> addParams(const MappedFile &symbol, const std::optional<std::string
         return {};
     }
     HALFTONE_TRY(const auto file, MappedFile::open(params));
-    HALFTONE_CHECK(loadParams(file, loaded));
-    const Result<void> pair
-        = mark ? checkPair(*file, *mark, !options.params.empty(), loaded.notes) : Result<void>();
+    HALFTONE_CHECK(loadParams(file, options.stop, loaded));
+    const Result<void> pair = mark ? checkPair(*file, *mark, options, loaded.notes) : Result<void>();
     // The symbol is replaced first, and where there is no mark that alone shows that the parameters may be newer.
     isChanging = isReplaced(symbol) || (!pair.ok() && (isBusy || isReplaced(*file)));
     HALFTONE_CHECK(pair);
@@ -178,7 +183,7 @@ Result<LoadedModel> loadParamsAlone(const std::shared_ptr<const MappedFile> &fil
                       file->path());
     LoadedModel loaded;
     loaded.model.graph = emptySymbol();
-    HALFTONE_CHECK(loadParams(file, loaded));
+    HALFTONE_CHECK(loadParams(file, options.stop, loaded));
     return loaded;
 }
 
@@ -188,7 +193,7 @@ Result<LoadedModel> loadMxnet(const std::shared_ptr<const MappedFile> &file, con
     if (isParamsFile(file->bytes()))
         return loadParamsAlone(file, options);
     LoadedModel loaded;
-    auto graph = readSymbol(file->text(), loaded.notes);
+    auto graph = readSymbol(file->text(), loaded.notes, options.stop);
     if (!graph.ok())
         return inFile(std::move(graph).error(), file->path());
     loaded.model.graph = std::move(graph).value();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace halftone::io {
@@ -19,12 +20,14 @@ bool isParamsFile(std::span<const std::byte> content);
 /// they like, dense and sparse, named or not. Tensors share the mapping: no value is copied. Every count is
 /// checked against the bytes left before anything is allocated. Of arrays with one name the last one stays,
 /// in the place of the first. Bytes after the end are ignored, as MXNet does. fails: BadInput with the byte
-/// offset of the field that is wrong.
-Result<std::vector<tensor::Array>> readParams(const std::shared_ptr<const MappedFile> &file);
+/// offset of the field that is wrong; Cancelled.
+Result<std::vector<tensor::Array>> readParams(const std::shared_ptr<const MappedFile> &file,
+                                              const std::stop_token &stop = {});
 
 /// The same from bytes that `owner` keeps alive. Errors carry no file name.
 Result<std::vector<tensor::Array>> readParams(std::span<const std::byte> bytes,
-                                              const std::shared_ptr<const void> &owner);
+                                              const std::shared_ptr<const void> &owner,
+                                              const std::stop_token &stop = {});
 
 using WriteBytes = std::function<Result<void>(std::span<const std::byte>)>;
 

@@ -1,5 +1,6 @@
 #include "core/base/byte_reader.h"
 #include "core/base/checked_math.h"
+#include "core/base/hex.h"
 #include "core/dialect/mxnet/dtype_code.h"
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/params_format.h"
@@ -29,9 +30,10 @@ constexpr std::uint64_t kSmallestName = 8;
 class ParamsReader
 {
 public:
-    ParamsReader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+    ParamsReader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::stop_token stop)
         : m_in(bytes)
         , m_owner(std::move(owner))
+        , m_stop(std::move(stop))
     {
     }
 
@@ -53,6 +55,7 @@ private:
 
     ByteReader m_in;
     std::shared_ptr<const void> m_owner;
+    std::stop_token m_stop;
     std::string m_what; ///< "array 3", for errors
 };
 
@@ -70,14 +73,16 @@ Result<std::uint64_t> ParamsReader::readCount(const std::string &what, std::uint
 
 Result<std::vector<Array>> ParamsReader::readList()
 {
-    HALFTONE_TRY(const auto magic, m_in.read<std::uint64_t>("the list's magic number"));
+    HALFTONE_TRY(const auto magic, m_in.read<std::uint64_t>("the signature of the list"));
     if (magic != params::kListMagic)
-        return ByteReader::errorAt(0, "magic number " + std::to_string(magic),
-                                   "274 (an MXNet parameter list)");
+        return ByteReader::errorAt(0, "signature 0x" + hexDigits(magic),
+                                   "0x" + hexDigits(params::kListMagic) + " (an MXNet parameter list)");
     HALFTONE_CHECK(m_in.take(sizeof(std::uint64_t), "the reserved word"));
     HALFTONE_TRY(const auto count, readCount("the number of arrays", kSmallestArray));
     std::vector<Array> arrays;
     for (std::uint64_t i = 0; i < count; ++i) {
+        if (m_stop.stop_requested())
+            return cancelled();
         HALFTONE_TRY(Array array, readArray(i));
         arrays.push_back(std::move(array));
     }
@@ -88,7 +93,7 @@ Result<std::vector<Array>> ParamsReader::readList()
 Result<Array> ParamsReader::readArray(std::size_t index)
 {
     m_what = "array " + std::to_string(index);
-    HALFTONE_TRY(const auto magic, m_in.read<std::uint32_t>("the magic number of " + m_what));
+    HALFTONE_TRY(const auto magic, m_in.read<std::uint32_t>("the signature of " + m_what));
     Array array;
     if (magic == params::kV1 || magic == params::kV2 || magic == params::kV3)
         HALFTONE_CHECK(readModern(array, magic));
@@ -99,11 +104,11 @@ Result<Array> ParamsReader::readArray(std::size_t index)
 
 Result<void> ParamsReader::readOldest(Array &array, std::uint32_t rank)
 {
-    // Before versions the first word is the rank, so an unknown magic number shows as an impossible one.
+    // Before versions the first word is the rank, so an unknown signature shows as an impossible one.
     if (rank > kHighestMxnetRank) {
         return ByteReader::errorAt(
             m_in.offset() - sizeof(rank), "first word " + std::to_string(rank) + " of " + m_what,
-            "a magic number, or a rank of at most " + std::to_string(kHighestMxnetRank));
+            "the signature of a version, or a rank of at most " + std::to_string(kHighestMxnetRank));
     }
     HALFTONE_TRY(Shape shape, readDims<std::uint32_t>(rank, "the shape of " + m_what));
     if (rank == 0)
@@ -273,14 +278,15 @@ bool isParamsFile(std::span<const std::byte> content)
 }
 
 Result<std::vector<Array>> readParams(std::span<const std::byte> bytes,
-                                      const std::shared_ptr<const void> &owner)
+                                      const std::shared_ptr<const void> &owner, const std::stop_token &stop)
 {
-    return ParamsReader(bytes, owner).readList();
+    return ParamsReader(bytes, owner, stop).readList();
 }
 
-Result<std::vector<Array>> readParams(const std::shared_ptr<const MappedFile> &file)
+Result<std::vector<Array>> readParams(const std::shared_ptr<const MappedFile> &file,
+                                      const std::stop_token &stop)
 {
-    auto arrays = readParams(file->bytes(), file);
+    auto arrays = readParams(file->bytes(), file, stop);
     return arrays.ok() ? std::move(arrays) : inFile(std::move(arrays).error(), file->path());
 }
 

@@ -250,11 +250,12 @@ void Builder::tell(std::vector<std::string> &notes) const
 
 } // namespace
 
-Result<graph::Graph> readSymbol(std::string_view json, std::vector<std::string> &notes)
+Result<graph::Graph> readSymbol(std::string_view json, std::vector<std::string> &notes,
+                                const std::stop_token &stop)
 {
     if (json.size() > std::numeric_limits<std::uint32_t>::max())
         return badInput({}, "a symbol of " + std::to_string(json.size()) + " bytes", "less than 4 GiB");
-    HALFTONE_TRY(RawGraph raw, parseSymbol(json, notes));
+    HALFTONE_TRY(RawGraph raw, parseSymbol(json, notes, stop));
     HALFTONE_TRY(const std::int64_t version, versionOf(graph::Attributes(raw.metadata)));
     Builder builder(version);
     HALFTONE_TRY(graph::Graph graph, builder.build(std::move(raw), {}));

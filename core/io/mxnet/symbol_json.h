@@ -3,6 +3,7 @@
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,9 @@ namespace halftone::io {
 /// what it forgets (bad ids, cycles, self inputs, output indices, input counts), upgrades old versions, gives
 /// operators their canonical names. Unknown operators are kept whole. What is odd but readable goes to
 /// `notes`, a line each. Time and memory are linear in the text. fails: BadInput with a JSON path or a byte
-/// offset.
-Result<graph::Graph> readSymbol(std::string_view json, std::vector<std::string> &notes);
+/// offset; Cancelled.
+Result<graph::Graph> readSymbol(std::string_view json, std::vector<std::string> &notes,
+                                const std::stop_token &stop = {});
 
 /// Of a parameter file without a symbol: no nodes, and MXNet's names.
 graph::Graph emptySymbol();

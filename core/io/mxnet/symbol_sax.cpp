@@ -73,6 +73,11 @@ std::string namesOf(std::span<const Field> fields)
 class SymbolSax
 {
 public:
+    explicit SymbolSax(const std::stop_token &stop)
+        : m_stop(stop)
+    {
+    }
+
     // NOLINTBEGIN(readability-identifier-naming): the parser calls them so
     bool null() { return scalar("null", "null"); }
     bool boolean(bool value) { return scalar(value ? "true" : "false", value ? "true" : "false"); }
@@ -137,6 +142,7 @@ private:
     bool unexpected(std::string_view found);
     std::string path() const;
 
+    const std::stop_token &m_stop;
     std::vector<Frame> m_frames{1};
     std::vector<Level> m_levels;
     std::vector<graph::Entry> *m_entries = nullptr; ///< where the entry being read belongs
@@ -245,6 +251,10 @@ void SymbolSax::pop()
 
 bool SymbolSax::start_object(std::size_t)
 {
+    if (m_stop.stop_requested()) {
+        m_error = cancelled();
+        return false;
+    }
     ++top().begun;
     switch (wanted()) {
     case At::Document:
@@ -550,12 +560,13 @@ void tell(std::vector<std::string> &notes, std::vector<std::string> paths, std::
 
 } // namespace
 
-Result<RawGraph> parseSymbol(std::string_view json, std::vector<std::string> &notes)
+Result<RawGraph> parseSymbol(std::string_view json, std::vector<std::string> &notes,
+                             const std::stop_token &stop)
 {
     // The parser takes a NUL for the end of the text, whatever follows.
     if (const std::size_t nul = json.find('\0'); nul != std::string_view::npos)
         return badInput("byte " + std::to_string(nul), "a NUL byte", "text");
-    SymbolSax sax;
+    SymbolSax sax(stop);
     if (!SortedJson::sax_parse(json.begin(), json.end(), &sax))
         return std::move(*sax.m_error);
     tell(notes, std::move(sax.m_repeatedAttributes),

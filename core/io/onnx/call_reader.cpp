@@ -46,6 +46,7 @@ Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef
     context.functions = m_context.functions;
     context.budget = m_context.budget;
     context.depth = m_context.depth + 1;
+    context.stop = m_context.stop;
     static const ::onnx::GraphProto kNothing;
     GraphReader outside(context, kNothing, nullptr);
     auto graph = GraphReader(context, proto, &outside).read();

@@ -12,6 +12,7 @@
 #include "core/io/onnx/tensor_values.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace halftone::io::onnx {
 namespace {
@@ -114,10 +115,9 @@ std::string countOf(std::size_t count, const char *what)
 
 std::string GraphReader::uniqueName(const std::string &wanted)
 {
-    const std::string base = wanted.empty() ? "unnamed" : wanted;
-    std::string name = base;
+    std::string name = wanted.empty() ? "unnamed" : wanted;
     for (int k = 1; !m_names.insert(name).second; ++k)
-        name = base + '_' + std::to_string(k);
+        name = (wanted.empty() ? "unnamed" : wanted) + '_' + std::to_string(k);
     return name;
 }
 
@@ -426,19 +426,15 @@ Result<void> GraphReader::addNode(const ::onnx::NodeProto &node, std::size_t ind
     def.op = names::qualifiedName(node.domain(), node.op_type());
     def.outputs.assign(node.output().begin(), node.output().end());
     HALFTONE_CHECK(readInputs(node, def, where));
-    const std::vector<Entry> own = m_inputs;
-    m_inputs.clear(); // from here on what bodies capture
-    std::vector<Entry> captured;
+    std::vector<Entry> inputs = std::exchange(m_inputs, {}); // from here on what bodies capture
     m_bodies.clear();
     HALFTONE_CHECK(readAttributes(node, def, where));
     for (auto &[key, body] : m_bodies) // then_branch before else_branch, wherever the file has them
         def.subgraphs.push_back(std::move(body));
     HALFTONE_CHECK(readCall(node, def, where));
-    captured = std::move(m_inputs);
-    for (std::size_t k = 0; k < captured.size(); ++k)
+    for (std::size_t k = 0; k < m_inputs.size(); ++k)
         def.slots.push_back(names::kFirstCapturedSlot + static_cast<std::uint32_t>(k));
-    m_inputs = own;
-    m_inputs.insert(m_inputs.end(), captured.begin(), captured.end());
+    inputs.insert(inputs.end(), m_inputs.begin(), m_inputs.end());
 
     std::string wanted = node.name();
     if (wanted.empty())
@@ -449,8 +445,8 @@ Result<void> GraphReader::addNode(const ::onnx::NodeProto &node, std::size_t ind
     data->proto = &node;
     data->name = def.name;
     def.format = std::move(data);
-    const std::vector<std::string> outputs = def.outputs;
-    const NodeId id = add(std::move(def), m_inputs);
+    const NodeId id = add(std::move(def), inputs);
+    const std::vector<std::string> &outputs = m_defs.back()->outputs;
     for (std::size_t k = 0; k < outputs.size(); ++k)
         if (!outputs[k].empty())
             HALFTONE_CHECK(define(outputs[k], {id, static_cast<std::uint32_t>(k), 0}, where));
@@ -506,10 +502,17 @@ Result<graph::Graph> GraphReader::read()
 {
     m_graph = graph::Graph(*m_context.dialect);
     const auto nodes = static_cast<std::size_t>(m_proto.node_size());
-    m_graph.reserve(nodes + static_cast<std::size_t>(m_proto.initializer_size()), nodes * 2);
+    const auto variables = static_cast<std::size_t>(m_proto.initializer_size() + m_proto.input_size());
+    m_graph.reserve(nodes + variables, nodes * 2);
+    m_values.reserve(nodes + variables);
+    m_names.reserve(nodes + variables);
+    m_defs.reserve(nodes + variables);
     HALFTONE_CHECK(addVariables());
-    for (int k = 0; k < m_proto.node_size(); ++k)
+    for (int k = 0; k < m_proto.node_size(); ++k) {
+        if (m_context.stop.stop_requested())
+            return cancelled();
         HALFTONE_CHECK(addNode(m_proto.node(k), static_cast<std::size_t>(k)));
+    }
     HALFTONE_CHECK(addHeads());
     orderCaptured();
     auto data = std::make_shared<GraphData>();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,6 +27,7 @@ struct ReadContext
     const Functions *functions = nullptr;
     BodyBudget *budget = nullptr; ///< what bodies of calls may still be
     int depth = 0; ///< of calls around the graph
+    std::stop_token stop{};
     std::vector<tensor::Array> parameters{}; ///< of the main graph
 };
 

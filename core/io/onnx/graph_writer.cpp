@@ -173,6 +173,7 @@ void GraphWriter::nameValues(const std::vector<std::string> &outer)
         note(m_graph.inputs(id));
     for (const ::onnx::ValueInfoProto *const input : m_unread)
         m_taken.insert(input->name());
+    m_taken.reserve(m_graph.nodeCount());
     m_values.resize(m_graph.nodeCount());
     for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
         const NodeDef &def = m_graph.node(id);
@@ -215,6 +216,17 @@ void GraphWriter::nameHeads(const ::onnx::GraphProto *source)
     }
 }
 
+void GraphWriter::fixShape(const std::string &variable, ::onnx::ValueInfoProto &input) const
+{
+    const auto known = m_shapes->find(variable);
+    if (known == m_shapes->end() || !known->second.isComplete() || isBeyondUs(input))
+        return;
+    auto &shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape.clear_dim();
+    for (const std::int64_t extent : known->second.dims())
+        shape.add_dim()->set_dim_value(extent);
+}
+
 void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
 {
     const NodeDef &def = m_graph.node(id);
@@ -249,6 +261,8 @@ void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
         const auto declared = type ? tensor::dtypeNamed(*type) : std::nullopt;
         const tensor::DType held = array ? array->values.dtype() : declared.value_or(tensor::DType::Unknown);
         writeType(held, input);
+        if (m_shapes != nullptr)
+            fixShape(def.name, input);
     }
     if (array != nullptr) {
         ::onnx::TensorProto &tensor = *proto.add_initializer();
@@ -267,8 +281,9 @@ void GraphWriter::writeVariables(const ::onnx::GraphProto *source, ::onnx::Graph
         return;
     if (m_parameters == nullptr)
         return placeBodyInputs(*source, proto);
-    for (const ::onnx::ValueInfoProto *const input : m_unread)
-        proto.add_input()->CopyFrom(*input);
+    if (m_shapes == nullptr) // a runtime is fed what nodes read
+        for (const ::onnx::ValueInfoProto *const input : m_unread)
+            proto.add_input()->CopyFrom(*input);
     // The graph may have them in the order in which they are read; those of the source stand as it had them.
     sortAsIn(source->input(), *proto.mutable_input());
     sortAsIn(source->initializer(), *proto.mutable_initializer());
@@ -427,7 +442,7 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
         node.clear_input();
         node.clear_output();
         node.clear_attribute();
-        if (def.name != data->name)
+        if (m_shapes != nullptr || def.name != data->name)
             node.set_name(def.name);
         if (def.op != names::qualifiedName(source->domain(), source->op_type()))
             node.set_op_type(def.op); // another operator of ai.onnx in a newer opset
@@ -503,10 +518,12 @@ void GraphWriter::correctOutputTypes(::onnx::GraphProto &proto) const
 /// Of a graph that was changed only what cannot have: types that are no floats'.
 void GraphWriter::writeValueInfo(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const
 {
+    proto.clear_value_info();
+    if (source.value_info().empty())
+        return;
     std::unordered_set<std::string_view> known;
     for (const auto &values : m_values)
         known.insert(values.begin(), values.end());
-    proto.clear_value_info();
     for (const auto &info : source.value_info()) {
         const auto type = names::dtypeOfCode(info.type().tensor_type().elem_type());
         const bool isFloat = !info.type().has_tensor_type() || (type && tensor::isFloat(*type));
@@ -572,9 +589,15 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
         if (!m_graph.isVariable(id))
             HALFTONE_CHECK(writeNode(id, proto));
     writeOutputs(proto);
-    if (source != nullptr && m_isChanged) {
+    if (source != nullptr && (m_isChanged || m_shapes != nullptr)) {
         correctOutputTypes(proto);
         writeValueInfo(*source, proto);
+    }
+    if (m_shapes != nullptr) { // what a file says of shapes may be of others
+        proto.clear_value_info();
+        for (auto &output : *proto.mutable_output())
+            if (output.type().has_tensor_type())
+                output.mutable_type()->mutable_tensor_type()->clear_shape();
     }
     return {};
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/dialect/onnx/value_types.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/graph/model.h"
 #include "core/io/onnx/source.h"
 #include "core/io/onnx/written_tensor.h"
@@ -9,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -20,8 +20,7 @@ class GraphWriter
 {
 public:
     /// `parameters`: of the main graph by variable; null for a body.
-    GraphWriter(const graph::Graph &graph,
-                const std::unordered_map<std::string_view, const tensor::Array *> *parameters)
+    GraphWriter(const graph::Graph &graph, const dialect::StoredArrays *parameters)
         : m_graph(graph)
         , m_parameters(parameters)
     {
@@ -31,6 +30,9 @@ public:
     void sayOutputTypes(std::span<const tensor::DType> types) { m_outputTypes = types; }
     /// Large initializers get no values; `apart`, which lasts as long as this, gets them.
     void keepApart(ValuesApart &apart) { m_apart = &apart; }
+    /// For a runtime: every node bears the name that it has in the graph, and inputs have these shapes, by variable. They last as long as
+    /// this.
+    void handOver(const std::unordered_map<std::string, tensor::Shape> &shapes) { m_shapes = &shapes; }
     /// `outer`: what values that this body captures are called, by the number that its variables bear.
     Result<void> write(::onnx::GraphProto &proto, const std::vector<std::string> &outer = {});
 
@@ -47,6 +49,7 @@ private:
     void writeVariables(const ::onnx::GraphProto *source, ::onnx::GraphProto &proto) const;
     void placeBodyInputs(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const;
     void writeVariable(graph::NodeId id, ::onnx::GraphProto &proto) const;
+    void fixShape(const std::string &variable, ::onnx::ValueInfoProto &input) const;
     Result<void> writeNode(graph::NodeId id, ::onnx::GraphProto &proto) const;
     Result<void> writeAttributes(graph::NodeId id, const ::onnx::NodeProto *source,
                                  ::onnx::NodeProto &node) const;
@@ -58,9 +61,10 @@ private:
     const std::string &nameOf(const graph::Entry &entry) const { return m_values[entry.node][entry.output]; }
 
     const graph::Graph &m_graph;
-    const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
+    const dialect::StoredArrays *m_parameters;
     std::span<const tensor::DType> m_outputTypes;
     ValuesApart *m_apart = nullptr;
+    const std::unordered_map<std::string, tensor::Shape> *m_shapes = nullptr; ///< null: for no runtime
     std::vector<const ::onnx::ValueInfoProto *> m_unread; ///< inputs of the source that no node stands for
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
     std::unordered_set<std::string> m_taken; ///< names of the graph's own values

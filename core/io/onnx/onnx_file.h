@@ -10,7 +10,9 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::io {
@@ -20,8 +22,9 @@ bool hasOnnxReader();
 
 /// A model file of ONNX: opset 1 to 26 of ai.onnx and any version of other domains, IR 3 to 13. Values of initializers stay
 /// where they lie, in the mapped file or in those beside it. Nodes keep all that the file says of them.
-/// fails: BadInput with file, place (a byte, a node, a tensor) and finding.
-Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes);
+/// fails: BadInput with file, place (a byte, a node, a tensor) and finding; Cancelled.
+Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes,
+                              const std::stop_token &stop = {});
 
 /// Part of a file that is written: text, then values, which are made while they are written where they are deferred.
 struct FilePiece
@@ -42,13 +45,15 @@ struct FilePiece
 /// A model as the bytes of an ONNX file. What was read from one and not changed is written as it was. Values of
 /// initializers lie in the file, or in one of the name `dataFile` beside it where that is not empty.
 /// outputTypes  of a graph that was changed: those that its outputs come in now; Unknown, or beyond the end: as the file said
+/// handedOver   for a runtime, which is to tell of nodes by our names: shapes of inputs by variable; null: for no runtime
 struct OnnxBytes
 {
     std::vector<FilePiece> message;
     std::vector<FilePiece> data; ///< of the file beside it; empty: none
 };
 Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile = {},
-                            std::span<const tensor::DType> outputTypes = {});
+                            std::span<const tensor::DType> outputTypes = {},
+                            const std::unordered_map<std::string, tensor::Shape> *handedOver = nullptr);
 
 /// Needs: a graph that readOnnx() made, or one made of it.
 FileFacts onnxFacts(const graph::Graph &graph);

@@ -45,7 +45,7 @@ Result<LoadedModel> loadOnnx(const std::shared_ptr<const MappedFile> &file, cons
         return badCall(halftone::Field::Params, "an ONNX model contains its parameters",
                        "; leave the parameter file out");
     LoadedModel loaded;
-    HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes));
+    HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes, options.stop));
     if (options.leavesOutParameters()) {
         loaded.model.parameters.clear();
         loaded.model.hasParameters = false;
@@ -63,12 +63,12 @@ OutputNames onnxOutputNames(const std::string &prefix)
     return {name, name, name + std::string(kDataEnding)};
 }
 
-Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
+Result<void> writePieces(std::span<const FilePiece> pieces, const BytesWriter &write)
 {
     for (const FilePiece &piece : pieces) {
         Result<void> written;
         piece.inPieces([&](std::span<const std::byte> bytes) {
-            written = file.write(bytes);
+            written = write(bytes);
             return written.ok();
         });
         HALFTONE_CHECK(std::move(written));
@@ -76,14 +76,29 @@ Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
     return {};
 }
 
-Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
-                                          const LoadedModel &source,
-                                          std::span<const tensor::DType> outputTypes)
+Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
+{
+    return writePieces(pieces, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
+}
+
+Result<void> onnxToBytes(const graph::Model &model, std::span<const tensor::DType> outputTypes,
+                         const BytesWriter &write)
+{
+    HALFTONE_TRY(const OnnxBytes bytes, writeOnnx(model, {}, outputTypes));
+    return writePieces(bytes.message, write);
+}
+
+using Shapes = std::unordered_map<std::string, tensor::Shape>;
+
+Result<std::vector<std::string>> write(const graph::Model &model, const ModelOutput &output,
+                                       const LoadedModel &source, std::span<const tensor::DType> outputTypes,
+                                       const Shapes *handedOver)
 {
     const std::string apart = std::filesystem::path(output.valuesPath()).filename().string();
-    auto bytes = writeOnnx(model, output.hasSeparateValues() ? apart : std::string(), outputTypes);
+    auto bytes
+        = writeOnnx(model, output.hasSeparateValues() ? apart : std::string(), outputTypes, handedOver);
     if (!output.hasSeparateValues() && !bytes.ok() && bytes.error().code == Errc::Unsupported)
-        bytes = writeOnnx(model, apart, outputTypes);
+        bytes = writeOnnx(model, apart, outputTypes, handedOver);
     if (!bytes.ok())
         return inFile(std::move(bytes).error(), output.modelPath());
     HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), source));
@@ -97,6 +112,20 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
     const std::array both{&data, &file};
     HALFTONE_CHECK(AtomicFile::commitTogether(both));
     return std::vector{file.path(), data.path()};
+}
+
+Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
+                                          const LoadedModel &source,
+                                          std::span<const tensor::DType> outputTypes)
+{
+    return write(model, output, source, outputTypes, nullptr);
+}
+
+Result<std::vector<std::string>> handOverOnnx(const graph::Model &model, const ModelOutput &output,
+                                              std::span<const tensor::DType> outputTypes,
+                                              const Shapes &shapes)
+{
+    return write(model, output, {}, outputTypes, &shapes);
 }
 
 } // namespace
@@ -121,6 +150,8 @@ const ModelFormat &onnxFormat()
         .load = loadOnnx,
         .outputNames = onnxOutputNames,
         .save = saveOnnx,
+        .handOver = handOverOnnx,
+        .toBytes = onnxToBytes,
     };
     return kFormat;
 }

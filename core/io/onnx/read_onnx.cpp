@@ -60,7 +60,8 @@ Result<int> checkVersions(const ::onnx::ModelProto &model)
     return static_cast<int>(opset.value_or(opset ? *opset : names::kNewestOpset));
 }
 
-Result<graph::Model> read(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes)
+Result<graph::Model> read(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes,
+                          const std::stop_token &stop)
 {
     HALFTONE_TRY(std::shared_ptr<Source> source, parse(file));
     HALFTONE_TRY(const int opset, checkVersions(source->model));
@@ -73,6 +74,7 @@ Result<graph::Model> read(const std::shared_ptr<const MappedFile> &file, std::ve
     ReadContext context;
     context.functions = &functions;
     context.budget = &budget;
+    context.stop = stop;
     context.source = source;
     context.dialect = &names::onnxDialect(opset);
     context.domains.emplace(kMainDomain);
@@ -110,9 +112,10 @@ bool hasOnnxReader()
     return true;
 }
 
-Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes)
+Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes,
+                              const std::stop_token &stop)
 {
-    auto model = onnx::read(file, notes);
+    auto model = onnx::read(file, notes, stop);
     return model.ok() ? std::move(model) : inFile(std::move(model).error(), file->path());
 }
 

@@ -1,5 +1,6 @@
 #include "core/dialect/dialect.h"
 #include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/stored_arrays.h"
 #include "core/io/onnx/domains.h"
 #include "core/io/onnx/function_body.h"
 #include "core/io/onnx/graph_writer.h"
@@ -159,16 +160,17 @@ void raiseVersion(const GraphData *data, ::onnx::ModelProto &model)
 } // namespace onnx
 
 Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile,
-                            std::span<const tensor::DType> outputTypes)
+                            std::span<const tensor::DType> outputTypes,
+                            const std::unordered_map<std::string, tensor::Shape> *handedOver)
 {
     const auto *const data = dynamic_cast<const onnx::GraphData *>(model.graph.format().get());
     ::onnx::ModelProto proto;
     onnx::writeHeader(data, model.graph, proto);
-    std::unordered_map<std::string_view, const tensor::Array *> parameters;
-    for (const tensor::Array &array : model.parameters)
-        parameters.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
+    const dialect::StoredArrays parameters = dialect::storedArrays(model);
     onnx::GraphWriter writer(model.graph, &parameters);
     writer.sayOutputTypes(outputTypes);
+    if (handedOver != nullptr)
+        writer.handOver(*handedOver);
     onnx::ValuesApart apart;
     writer.keepApart(apart);
     HALFTONE_CHECK(writer.write(*proto.mutable_graph()));

@@ -73,9 +73,10 @@ Result<Labels> readCsv(std::string_view text)
     return labels;
 }
 
-Result<Labels> readArray(const std::string &path)
+} // namespace
+
+Result<Labels> labelsAmong(std::span<const NamedTensor> arrays)
 {
-    HALFTONE_TRY(const std::vector<NamedTensor> arrays, readNpz(path));
     const auto found = std::ranges::find(arrays, "labels", &NamedTensor::name);
     if (found == arrays.end())
         return badInput({}, "no array named labels", "one class per example");
@@ -89,11 +90,13 @@ Result<Labels> readArray(const std::string &path)
     return labels;
 }
 
-} // namespace
-
 Result<Labels> readLabels(const std::string &path)
 {
-    auto labels = path.ends_with(".npz") ? readArray(path) : [&]() -> Result<Labels> {
+    auto labels = [&]() -> Result<Labels> {
+        if (path.ends_with(".npz")) {
+            HALFTONE_TRY(const std::vector<NamedTensor> arrays, readNpz(path));
+            return labelsAmong(arrays);
+        }
         HALFTONE_TRY(const auto file, MappedFile::open(path));
         return readCsv(file->text());
     }();

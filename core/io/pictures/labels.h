@@ -1,8 +1,10 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/io/arrays/npz.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,5 +20,8 @@ struct Labels
 /// Reads a CSV with a header that has the columns `file` and `class_index` (RFC 4180 quotes, with a byte order mark or without), or an `.npz` with whole
 /// numbers under `labels`. fails: BadInput naming the line or the array.
 Result<Labels> readLabels(const std::string &path);
+
+/// The array `labels` among these. fails: BadInput if there is none, or for other than whole numbers
+Result<Labels> labelsAmong(std::span<const NamedTensor> arrays);
 
 } // namespace halftone::io

@@ -84,19 +84,23 @@ public:
         return {};
     }
 
-    Result<void> runTimed(std::span<double> microseconds) override
+    Result<std::vector<std::vector<double>>> timeSteps(std::size_t runs, const Progress &) override
     {
-        for (std::size_t k = 0; k < m_kernels.size(); ++k) {
-            const auto before = std::chrono::steady_clock::now();
-            HALFTONE_CHECK(runStep(k));
-            const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - before;
-            microseconds[k] = time.count();
+        std::vector<std::vector<double>> times(runs);
+        for (std::vector<double> &microseconds : times) {
+            for (std::size_t k = 0; k < m_kernels.size(); ++k) {
+                const auto before = std::chrono::steady_clock::now();
+                HALFTONE_CHECK(runStep(k));
+                const std::chrono::duration<double, std::micro> time
+                    = std::chrono::steady_clock::now() - before;
+                microseconds.push_back(time.count());
+            }
         }
-        return {};
+        return times;
     }
 
-    std::size_t arenaBytes() const override { return 0; }
-    std::size_t constantBytes() const override { return 0; }
+    std::optional<std::size_t> arenaBytes() const override { return 0; }
+    std::optional<std::size_t> constantBytes() const override { return 0; }
 
 private:
     Result<void> add(const plan::PlanGraph &graph, const plan::PlanNode &node,

@@ -266,7 +266,7 @@ private Q_SLOTS:
         api::OpenOptions known;
         known.shapes["data"] = {1, 1, 8, 8};
         const api::Model shaped = take(api::open(kModel, known));
-        const auto profiled = api::profile(take(api::convert(shaped, {})), {}, progress);
+        const auto profiled = api::profile(take(api::convert(shaped, {})), {}, true, progress);
         QVERIFY(!profiled.ok());
         QVERIFY(isCancelled(profiled) || profiled.error().kind == api::ErrorKind::Unsupported);
     }

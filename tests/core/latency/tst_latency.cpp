@@ -50,14 +50,12 @@ public:
         sleep(runs < m_disturbedFrom || runs >= m_disturbedTo ? m_milliseconds : 6 * m_milliseconds);
         return {};
     }
-    Result<void> runTimed(std::span<double> microseconds) override
+    Result<std::vector<std::vector<double>>> timeSteps(std::size_t timed, const Progress &) override
     {
-        for (double &time : microseconds)
-            time = 1e3 * m_milliseconds / 3;
-        return {};
+        return std::vector<std::vector<double>>(timed, std::vector<double>(3, 1e3 * m_milliseconds / 3));
     }
-    std::size_t arenaBytes() const override { return 5; }
-    std::size_t constantBytes() const override { return 7; }
+    std::optional<std::size_t> arenaBytes() const override { return 5; }
+    std::optional<std::size_t> constantBytes() const override { return 7; }
 
     int runs = 0;
 

@@ -180,6 +180,7 @@ private Q_SLOTS:
     void fewerThanFourNodesAreNoBlock();
     void namelessResidualPartsFoldBetweenTheirWaists();
     void layersOfATransformerAreFoldedAndNumberedWithoutNames();
+    void blocksWithoutNamesHaveNumbersOfTheirOwn();
     void partsThatRepeatAreFound_data();
     void partsThatRepeatAreFound();
     void aBlockThatHoldsMostOfTheNetworkIsOpenAtFirst();
@@ -295,6 +296,40 @@ void TestBlockTree::layersOfATransformerAreFoldedAndNumberedWithoutNames()
         QCOMPARE(block.operators, std::size_t{16});
     }
     QCOMPARE(layers, kLayers);
+}
+
+/// Two kinds that come twice each, then three parts within which another repeats.
+void TestBlockTree::blocksWithoutNamesHaveNumbersOfTheirOwn()
+{
+    test::GraphBuilder g;
+    int count = 0;
+    auto x = g.variable("data");
+    const auto chain = [&](std::initializer_list<const char *> types) {
+        for (const char *const type : types)
+            x = g.op(type, "t" + std::to_string(count++ * 7919 % 1009), {x});
+    };
+    for (int k = 0; k < 2; ++k)
+        chain({"exp", "tanh", "sqrt", "square", "abs", "sigmoid", "relu", "negative"});
+    chain({"erf"});
+    for (int k = 0; k < 2; ++k)
+        chain({"cos", "sin", "log", "ceil", "floor", "rint", "sign", "cbrt"});
+    chain({"erf", "erf"});
+    for (int layer = 0; layer < 3; ++layer) {
+        for (int k = 0; k < 7; ++k)
+            chain({"log1p", "expm1", "arctan", "sinh"});
+        chain({"softsign", "round"});
+    }
+    const graph::Graph graph = g.withHeads({x});
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    std::multiset<std::string> numbers;
+    for (const layout::Block &block : tree.blocks)
+        if (block.name.starts_with("block "))
+            numbers.insert(block.name.substr(0, block.name.find(':')));
+    for (const std::string &number : numbers)
+        QCOMPARE(numbers.count(number), std::size_t{1});
+    for (const char *const number : {"block A1 of 2", "block A2 of 2", "block B1 of 2", "block B2 of 2",
+                                     "block 1 of 3", "block 3 of 3", "block 1.1 of 7", "block 3.7 of 7"})
+        QVERIFY2(numbers.contains(number), number);
 }
 
 void TestBlockTree::partsThatRepeatAreFound_data()

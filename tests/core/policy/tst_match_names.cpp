@@ -142,8 +142,8 @@ private Q_SLOTS:
     void badPatternsAreErrorsWithTheirPlace()
     {
         QCOMPARE(matched({"conv0", "/conv(/"}).told,
-                 std::string("excluded_sym_names[1], character 5 of the pattern: unmatched '(', "
-                             "expected '\\(' for the character itself"));
+                 std::string("excluded_sym_names[1], character 5 of the pattern: unmatched '('; "
+                             "write '\\(' to match the character itself"));
         QCOMPARE(
             matched({"//"}).told,
             std::string("excluded_sym_names[0]: an empty pattern, expected a pattern between the slashes"));

@@ -71,19 +71,25 @@ private Q_SLOTS:
         const auto row = [](const char *pattern, const char *message) {
             QTest::addRow("%s", pattern) << std::string(pattern) << std::string(message);
         };
-        row("*a", "character 1: nothing to repeat, expected a character or group before it");
+        row("*a", "character 1: nothing to repeat; put a character or a group before it");
         row("a|+", "character 3: nothing to repeat");
         row("x(a*|*)", "character 6: nothing to repeat");
         row("a**é", "character 2: two repetitions in a row, expected one of *, + and ?");
         row("(?a)", "character 1: an unknown group, expected (…), (?:…) or (?i)");
-        row("ab)", "character 3: unmatched ')', expected '\\)' for the character itself");
-        row("a(b(c)", "character 2: unmatched '(', expected '\\(' for the character itself");
-        row("éx[abc", "character 3: unmatched '[', expected '\\[' for the character itself");
+        row("ab)", "character 3: unmatched ')'; write '\\)' to match the character itself");
+        row("a(b(c)", "character 2: unmatched '('; write '\\(' to match the character itself");
+        row("a(?:b", "character 2: unmatched '('");
+        row("\\Q(\\E([)(]", "character 6: unmatched '('");
+        row("[[:alpha:](](x", "character 13: unmatched '('");
+        row("[])][^])]\\)(a))", "character 15: unmatched ')'");
+        row("\\x{41}\\1", "character 7: an unknown escape");
+        row("a(?i)(?x)", "character 6: an unknown group");
+        row("éx[abc", "character 3: unmatched '['; write '\\[' to match the character itself");
         row("x[]", "character 2: unmatched '['");
         row("a[z-a]", "character 3: an invalid range, expected a range such as [a-z]");
         row("[a-\\d]",
             "character 4: an unknown escape, expected \\d, \\w, \\s, \\b, or '\\' before punctuation");
-        row("a\\", "character 2: a '\\' at the end, expected '\\\\' for the character itself");
+        row("a\\", "character 2: a '\\' at the end; write '\\\\' to match the character itself");
         row("a\\1", "character 2: an unknown escape");
         row("a{3,2}", "character 2: a repetition that is too large or reversed, expected for example {2,5}");
         row("(a{1000}){1000}", "character 10: a repetition that is too large");
@@ -118,6 +124,28 @@ private Q_SLOTS:
         QVERIFY(pattern.ok());
         QVERIFY(pattern.value().matches("\xFF\xFE") && !pattern.value().matches("\xFF"));
         QVERIFY(Pattern::compile("conv").value().matches("\xFF_conv"));
+    }
+
+    void theLongestWrongPatternIsExplainedAtOnce_data()
+    {
+        QTest::addColumn<std::string>("pattern");
+        QTest::addColumn<std::string>("where");
+        const std::string many(Pattern::kMostBytes - 2, 'a');
+        QTest::newRow("parenthesis") << '(' + many << std::string("character 1");
+        QTest::newRow("parentheses") << std::string(many.size(), '(') << std::string("character 1");
+        QTest::newRow("bracket") << '[' + many << std::string("character 1");
+        QTest::newRow("nothing to repeat") << '*' + many << std::string("character 1");
+    }
+
+    void theLongestWrongPatternIsExplainedAtOnce()
+    {
+        QFETCH(std::string, pattern);
+        const halftone::test::CpuClock clock;
+        const auto compiled = Pattern::compile(pattern);
+        const auto elapsed = clock.elapsed();
+        QVERIFY(!compiled.ok());
+        QTEST(compiled.error().where, "where");
+        QVERIFY2(elapsed < halftone::test::instrumented(50), std::to_string(elapsed).c_str());
     }
 
     /// Exponential for a matcher that goes back: 2^28 ways to fail.

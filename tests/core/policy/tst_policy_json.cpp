@@ -14,7 +14,7 @@ Policy everything()
     Policy policy;
     policy.target = DType::BF16;
     policy.mode = Mode::NodeForNode;
-    policy.api = Api::ConvertSymbol;
+    policy.dataRule = DataRule::WithoutType;
     policy.listVersion = "master";
     policy.targetOps = {"Convolution", "FullyConnected"};
     policy.fp32Ops = std::vector<std::string>{};
@@ -129,7 +129,7 @@ private Q_SLOTS:
                 if (random() % 2)
                     member = {};
             };
-            drop(policy.mode), drop(policy.api), drop(policy.targetOps), drop(policy.fp32Ops),
+            drop(policy.mode), drop(policy.dataRule), drop(policy.targetOps), drop(policy.fp32Ops),
                 drop(policy.widestOps);
             drop(policy.conditionalOps), drop(policy.addedConditions), drop(policy.moves),
                 drop(policy.excludedNames);

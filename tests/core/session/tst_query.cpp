@@ -198,7 +198,7 @@ void TestQuery::whatIsWrongIsSaidWithItsPlace_data()
     row(")", "character 1: \")\", expected a condition");
     row("conv)", "character 5: unmatched \")\"");
     row("name = \"a", "character 8: an unclosed quotation mark");
-    row("\u00e9\u00e9 /a(b/", "character 6: unmatched '(', expected '\\(' for the character itself");
+    row("\u00e9\u00e9 /a(b/", "character 6: unmatched '('; write '\\(' to match the character itself");
     row("name = /a**/", "character 10: two repetitions in a row");
 }
 

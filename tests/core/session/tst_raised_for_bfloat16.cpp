@@ -26,7 +26,8 @@ public:
         Input ///< what comes and goes in float32
     };
 
-    explicit Network(Reads reads)
+    /// op: takes bfloat16 since opset 22
+    explicit Network(Reads reads, const char *op = "Cos")
         : m_graph(dialect::onnx::onnxDialect(kOpset))
     {
         const Entry x = add("Input", "x", {{"type", "float32"}, {"shape", "[3,4]"}}, {});
@@ -35,7 +36,7 @@ public:
         const Entry position = add("Cast", "position", {{"to", "1"}}, {ids});
         const Entry input = add("Sigmoid", "input", {}, {x}); // no time, as what is fed may be
         const Entry product = add("MatMul", "product", {}, {input, w});
-        const Entry wave = add("Cos", "wave", {},
+        const Entry wave = add(op, "wave", {},
                                {reads == Reads::Positions     ? position
                                     : reads == Reads::Product ? product
                                                               : input});
@@ -102,6 +103,7 @@ class TestRaisedForBfloat16 : public QObject
 private Q_SLOTS:
     void whatStaysFloat32RaisesNothing();
     void whatComputesInItDoes();
+    void whatANodeIsNamedForRaisesToo();
     void whatIsAskedForIsGiven();
 };
 
@@ -125,6 +127,21 @@ void TestRaisedForBfloat16::whatComputesInItDoes()
     const session::Derived made = derived(Network(Network::Reads::Product).model(), toBfloat16());
     QCOMPARE(opsetOf(made), 22);
     QCOMPARE(made.converted->whyRaised, std::string("bfloat16 in Cos"));
+}
+
+void TestRaisedForBfloat16::whatANodeIsNamedForRaisesToo()
+{
+    const graph::Model model
+        = Network(Network::Reads::Input, "Acos").model(); // which the built-in lists keep in float32
+    policy::Policy policy = toBfloat16();
+    QCOMPARE(opsetOf(derived(model, policy)), kOpset);
+    policy.nodeOverrides["wave"] = DType::BF16;
+    const session::Derived made = derived(model, policy);
+    QCOMPARE(opsetOf(made), 22);
+    QCOMPARE(made.converted->whyRaised, std::string("bfloat16 in Acos"));
+    policy.target = DType::F16; // which needs no newer opset
+    policy.nodeOverrides["wave"] = DType::F16;
+    QCOMPARE(opsetOf(derived(model, policy)), kOpset);
 }
 
 void TestRaisedForBfloat16::whatIsAskedForIsGiven()

@@ -107,6 +107,7 @@ private Q_SLOTS:
     void aChoiceElsewhereIsBroughtIntoSight();
     void theFirstViewSaysWhatEdgesCarry();
     void noLineRunsThroughTheTitleOfAFrame();
+    void aTitleAboveCoversNoOther();
     void aRepeatedBlockThatIsNarrowTellsItsNumber();
     void showingANodeOpensItsBlocksAndCentresIt();
     void anEditRecoloursWithoutANewLayout();
@@ -362,6 +363,41 @@ void TestGraphView::noLineRunsThroughTheTitleOfAFrame()
                          qPrintable(text));
     }
     QVERIFY(titles >= 2);
+}
+
+/// The title of a frame that has left the view, while one scrolls past the next ones.
+void TestGraphView::aTitleAboveCoversNoOther()
+{
+    test::OpenedGraph opened;
+    opened.openResidual(100);
+    opened.view->unfoldAll();
+    QVERIFY(opened.settle());
+    const auto &items = opened.view->scene()->items();
+    const auto inner
+        = std::ranges::find_if(items, [](const auto &item) { return item.isFrame && item.depth > 1; });
+    QVERIFY(inner != items.end());
+    const widgets::PaintInput input = opened.view->canvas()->input();
+    const QRectF area(0, 0, 1000, 1000);
+    int above = 0;
+    int own = 0;
+    for (int offset = -60; offset < 60; offset += 3) {
+        Camera camera;
+        camera.origin = {inner->rect.left() - 20, inner->rect.top() + offset};
+        LoggedDevice device;
+        QPainter painter(&device);
+        widgets::ScenePainter drawing(opened.view->palette(), opened.view->font());
+        drawing.paint(painter, area, area, camera, input);
+        painter.end();
+        for (const auto &title : drawing.titlesAbove(area, camera, input)) {
+            ++above;
+            for (const auto &[text, box] : device.log.texts)
+                if (text.startsWith(QChar(0x25be)) || text.endsWith(QStringLiteral("operators"))) {
+                    ++own;
+                    QVERIFY2(!title.place.intersects(box), qPrintable(title.text + text));
+                }
+        }
+    }
+    QVERIFY(above > 20 && own > 20);
 }
 
 void TestGraphView::aRepeatedBlockThatIsNarrowTellsItsNumber()

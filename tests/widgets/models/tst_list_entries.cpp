@@ -1,3 +1,4 @@
+#include "tests/widgets/models/decoder_document.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/models/list_entries.h"
 
@@ -56,6 +57,26 @@ private Q_SLOTS:
         QVERIFY(of(all, ListId::Excluded).empty());
     }
 
+    void constantsHaveARowWhereTheyAreAskedForOrMoved()
+    {
+        m_document = test::openDecoder({.blocks = 1});
+        if (!m_document)
+            QSKIP("this build has no ONNX");
+        const auto row = [&](const ListFilter &filter) {
+            const ListEntries all = listEntries(*test::snapshotOf(*m_document), filter);
+            for (const ListId list : kAllLists)
+                if (find(all, list, "Constant"))
+                    return std::optional(list);
+            return std::optional<ListId>();
+        };
+        QVERIFY(!row({}));
+        ListFilter everything;
+        everything.constants = true;
+        QVERIFY(row(everything));
+        QVERIFY(m_document->apply(policy::MoveOperators{{"Constant"}, policy::List::Fp32}).ok());
+        QCOMPARE(row({}), std::optional(ListId::Fp32));
+    }
+
     void everyOperatorOfTheModelStandsInExactlyOneList()
     {
         std::size_t nodes = 0;
@@ -109,7 +130,7 @@ private Q_SLOTS:
     void builtInEntriesForOtherModelsAreBehindTheSwitch()
     {
         QVERIFY(!find(entriesAfter({}), ListId::Target, "RNN"));
-        const ListEntries all = entriesAfter({}, {true, {}});
+        const ListEntries all = entriesAfter({}, {.everyOperator = true});
         const ListEntry *const rnn = find(all, ListId::Target, "RNN");
         QVERIFY(rnn);
         QVERIFY(!rnn->inModel);
@@ -147,7 +168,7 @@ private Q_SLOTS:
 
     void theFilterLooksAtAnyPartOfTheText()
     {
-        const ListEntries all = entriesAfter({}, {false, QStringLiteral("conv")});
+        const ListEntries all = entriesAfter({}, {.text = QStringLiteral("conv")});
         std::size_t count = 0;
         for (const auto &list : all)
             count += list.size();
@@ -156,7 +177,8 @@ private Q_SLOTS:
 
     void entriesAreSortedAndDistinct()
     {
-        const ListEntries all = entriesAfter({policy::ExcludeNames{{"fc", "/fc/", "b", "B"}}}, {true, {}});
+        const ListEntries all
+            = entriesAfter({policy::ExcludeNames{{"fc", "/fc/", "b", "B"}}}, {.everyOperator = true});
         for (const auto &list : all) {
             for (std::size_t k = 1; k < list.size(); ++k) {
                 QVERIFY(isBefore(list[k - 1], list[k]));

@@ -92,6 +92,25 @@ private Q_SLOTS:
                 && coded.choices[2].label.startsWith(QStringLiteral("The whole MLP: ")));
     }
 
+    void nodesThatAPatternExcludesFollowTheListsAgain()
+    {
+        QVERIFY(m_controller.apply(policy::ExcludeNames{{"/^stem_/"}}));
+        const ListPayload some{{}, {"stem_conv", "stem_bn"}};
+        const ListMove part = moveTo(snapshot(), some, ListId::Neutral);
+        QVERIFY(!part.choices.front().edit); // the third would follow too
+        QVERIFY2(part.choices.front().why.contains(QStringLiteral("/^stem_/")),
+                 qPrintable(part.choices.front().why));
+        const ListPayload all{{}, {"stem_conv", "stem_bn", "stem_relu"}};
+        for (const ListId list : {ListId::Neutral, ListId::Target}) {
+            const ListMove move = moveTo(snapshot(), all, list);
+            QVERIFY(move.choices.front().edit && m_controller.apply(*move.choices.front().edit));
+            QVERIFY(snapshot().policy->excludedNames.empty());
+            QCOMPARE(snapshot().policy->nodeOverrides.size(), std::size_t(list == ListId::Target ? 3 : 0));
+            m_controller.undo(); // one step
+            QCOMPARE(snapshot().policy->excludedNames.size(), std::size_t{1});
+        }
+    }
+
     void allUnitsOfAKindMoveAtOnce()
     {
         auto opened = session::Document::open(HALFTONE_SOURCE_DIR "/tests/data/onnx/long_rows.onnx");

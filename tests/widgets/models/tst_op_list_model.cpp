@@ -135,7 +135,8 @@ private Q_SLOTS:
             else if (document->canUndo())
                 document->undo();
             if (random.chance(20))
-                model.setFilter({random.chance(50), random.chance(50) ? QStringLiteral("o") : QString(), {}});
+                model.setFilter({.everyOperator = random.chance(50),
+                                 .text = random.chance(50) ? QStringLiteral("o") : QString()});
             model.setSnapshot(test::snapshotOf(*document));
             OpListModel fresh;
             fresh.setFilter(model.filter());
@@ -186,7 +187,7 @@ private Q_SLOTS:
         QCOMPARE(model.entryAt(model.indexOf(ListId::Excluded, names[4]))->kind, ListEntry::Kind::Node);
         model.setOpened(ListId::Excluded, "relu", false);
         QCOMPARE(model.rowCount(list), 3);
-        model.setFilter({false, QStringLiteral("layers_7"), {}}); // what is looked for is seen itself
+        model.setFilter({.text = QStringLiteral("layers_7")}); // what is looked for is seen itself
         QCOMPARE(model.rowCount(list), 1);
 
         const auto removal = removalOf(*test::snapshotOf(*document), {{ListId::Excluded, group}});

@@ -475,7 +475,8 @@ private Q_SLOTS:
     {
         Shown shown;
         auto *const version = shown.panel.findChildren<QComboBox *>().front();
-        const QString before = plain(shown.snapshot().policy->listVersion);
+        const QString before = version->currentData().toString();
+        QVERIFY(!before.isEmpty());
         const int other = version->currentIndex() == 0 ? 1 : 0;
         version->setCurrentIndex(other);
         Q_EMIT version->activated(other);

@@ -94,6 +94,32 @@ private Q_SLOTS:
         QVERIFY(blockGrid({"conv1", "relu", "conv2", "fc"}).isEmpty());
     }
 
+    void blocksAreCalledByTheWordBeforeTheirNumber_data()
+    {
+        QTest::addColumn<QString>("pattern"); // %1: block, %2: layer
+        QTest::addColumn<QString>("third"); // the block with %1 = 13; empty: there are none
+        QTest::newRow("ONNX") << "/model/layers.%1/attn/l%2"
+                              << "layers.13";
+        QTest::newRow("a number before") << "gpt_2.h.%1.mlp.l%2"
+                                         << "h.13";
+        QTest::newRow("MXNet") << "mobilenetv20_features_bottleneck%1_conv%2_fwd"
+                               << "bottleneck13";
+        QTest::newRow("numbers of layers") << "MatMul_%1%2" << QString();
+    }
+    void blocksAreCalledByTheWordBeforeTheirNumber()
+    {
+        QFETCH(QString, pattern);
+        QFETCH(QString, third);
+        QStringList names;
+        for (int block = 10; block < 20; ++block)
+            for (int layer = 0; layer < 5; ++layer)
+                names << pattern.arg(block).arg(layer);
+        const BlockGrid grid = blockGrid(names);
+        QCOMPARE(grid.isEmpty(), third.isEmpty());
+        if (!grid.isEmpty())
+            QCOMPARE(grid.blocks[3], third);
+    }
+
     void aCellHasTheWorstErrorAndTheTimeOfItsSteps()
     {
         session::Figures figures;

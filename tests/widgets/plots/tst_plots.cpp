@@ -6,7 +6,6 @@
 #include "widgets/plots/error_plot.h"
 #include "widgets/plots/histogram_bins.h"
 #include "widgets/plots/latency_plot.h"
-#include "widgets/plots/layer_blocks.h"
 
 #include <QCoreApplication>
 #include <QDockWidget>
@@ -72,7 +71,8 @@ std::unique_ptr<session::Document> chain(const QTemporaryDir &folder, int layers
 {
     QStringList nodes{QString::fromLatin1(R"({"op":"null","name":"data","inputs":[]})")};
     for (int k = 0; k < layers; ++k)
-        nodes << QString::fromLatin1(R"({"op":"exp","name":"layers.%1.exp%2","inputs":[[%3,0,0]]})")
+        nodes << QString::fromLatin1(R"({"op":"%1","name":"layers.%2.n%3","inputs":[[%4,0,0]]})")
+                     .arg(k % 2 == 0 ? QLatin1String("exp") : QLatin1String("tanh"))
                      .arg(k / 10)
                      .arg(k % 10)
                      .arg(k);
@@ -208,41 +208,6 @@ private Q_SLOTS:
                  qPrintable(plot.readOut()));
     }
 
-    void blocksAreFoundInNames_data()
-    {
-        QTest::addColumn<QString>("pattern"); // %1: block, %2: layer
-        QTest::addColumn<int>("level"); // -1: none
-        QTest::addColumn<QString>("third"); // block of the layers with %1 = 3
-        QTest::newRow("ONNX") << "/model/layers.%1/attn/l%2" << 0 << "/model/layers.3";
-        QTest::newRow("a number before") << "gpt_2.h.%1.mlp.l%2" << 1 << "gpt_2.h.3";
-        QTest::newRow("MXNet") << "mobilenetv20_features_bottleneck%1_conv%2_fwd" << 1
-                               << "mobilenetv20_features_bottleneck3";
-        QTest::newRow("numbers of layers") << "MatMul_%1%2" << -1 << QString();
-    }
-    void blocksAreFoundInNames()
-    {
-        QFETCH(QString, pattern);
-        QFETCH(int, level);
-        QStringList names;
-        for (int block = 0; block < 12; ++block)
-            for (int layer = 0; layer < 5; ++layer)
-                names << pattern.arg(block).arg(layer);
-        QCOMPARE(blockLevel(names).value_or(-1), level);
-        const std::vector<LayerBlock> blocks = layerBlocks(names);
-        std::size_t end = 0;
-        for (const LayerBlock &block : blocks) { // all of them, in order
-            QCOMPARE(block.first, end);
-            QVERIFY(block.end > block.first);
-            end = block.end;
-        }
-        QCOMPARE(end, std::size_t{60});
-        if (level < 0)
-            return;
-        QCOMPARE(blocks.size(), std::size_t{12});
-        QTEST(blocks[3].name, "third");
-        QCOMPARE(blocks[3].first, std::size_t{15});
-    }
-
     /// One layer in hundreds that is bad stays in sight.
     void isolatedErrorsOfManyLayersAreABandPerBlock()
     {
@@ -264,7 +229,7 @@ private Q_SLOTS:
         plot.show();
         QVERIFY(QTest::qWaitForWindowExposed(&plot));
         controller.setFigures(figures);
-        QTRY_COMPARE(plot.plot()->graph(1)->dataCount(), 100);
+        QTRY_COMPARE(plot.plot()->graph(1)->dataCount(), 100); // the graph's blocks
         const auto in = [&](int graph, int block) { // where a block begins and ends
             const auto data = plot.plot()->graph(graph)->data();
             const auto from = data->at(2 * block);
@@ -278,6 +243,12 @@ private Q_SLOTS:
         QVERIFY(std::isnan(in(1, 3)) && std::isnan(in(2, 3))); // nothing but exact layers
         QVERIFY(plot.plot()->graph(2)->visible());
         QVERIFY(plot.plot()->legend->hasItemWithPlottable(plot.plot()->graph(2)));
+        plot.plot()->replot();
+        QTest::mouseMove(
+            plot.plot(),
+            {static_cast<int>(plot.plot()->xAxis->coordToPixel(72)), plot.plot()->axisRect()->center().y()});
+        QTRY_VERIFY2(plot.readOut().endsWith(QStringLiteral("; worst of layers.7: 5.0 dB")),
+                     qPrintable(plot.readOut()));
     }
 
     void aClickChoosesTheLayerUnderIt()

@@ -1,3 +1,4 @@
+#include "tests/widgets/models/decoder_document.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/common/short_names.h"
 #include "widgets/common/table_copy.h"
@@ -61,6 +62,35 @@ private:
 
 private Q_SLOTS:
     void init() { test::failOnWarnings(); }
+
+    void constantsAreRowsOnlyWhereTheyAreAskedFor()
+    {
+        auto decoder = test::openDecoder({.blocks = 1});
+        if (!decoder)
+            QSKIP("this build has no ONNX");
+        Shown shown;
+        shown.controller.setDocument(std::move(decoder));
+        const graph::Graph &graph = shown.controller.snapshot()->graph();
+        int layers = 0;
+        int constants = 0;
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            layers += graph.isVariable(id) ? 0 : 1;
+            constants += graph.node(id).op == "Constant" ? 1 : 0;
+        }
+        QVERIFY(constants > 20);
+        const auto rows = [&] { return shown.table.proxy()->rowCount(); };
+        QCOMPARE(rows(), layers - constants);
+        shown.table.setFilterText(QStringLiteral("op = Constant"));
+        QCOMPARE(rows(), 0);
+        shown.controller.selection().set(shown.node("/model/causal_mask")); // of which there is no row
+        shown.table.setConstantsShown(true);
+        QCOMPARE(rows(), constants);
+        QVERIFY(shown.table.view()->selectionModel()->isRowSelected(shown.rowOf("/model/causal_mask")));
+        shown.table.setFilterText({});
+        QCOMPARE(rows(), layers);
+        shown.table.setConstantsShown(false);
+        QCOMPARE(rows(), layers - constants);
+    }
 
     void aRowUnderTheMouseIsMarkedEverywhere()
     {

@@ -7,8 +7,7 @@
 #include "app/live_jobs.h"
 #include "app/main_window.h"
 #include "app/window_style.h"
-#include "core/io/onnx/onnx_file.h"
-#include "tests/support/decoder_network.h"
+#include "tests/widgets/models/decoder_document.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/graphview/canvas.h"
@@ -28,7 +27,6 @@
 #include <QComboBox>
 #include <QDrag>
 #include <QElapsedTimer>
-#include <QFile>
 #include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
@@ -360,31 +358,13 @@ private:
     QElapsedTimer m_calm;
 };
 
-/// A decoder of 24 blocks as an ONNX file (tests/support/decoder_network.h).
-int writeDecoder(const char *path)
-{
-    const auto bytes = io::writeOnnx(test::decoderNetwork());
-    if (!bytes.ok()) {
-        std::fprintf(stderr, "%s\n", bytes.error().message().c_str());
-        return 1;
-    }
-    QFile file(QString::fromLocal8Bit(path));
-    bool isWritten = file.open(QIODevice::WriteOnly);
-    for (const io::FilePiece &piece : bytes.value().message)
-        isWritten = isWritten && piece.inPieces([&file](std::span<const std::byte> part) {
-            const auto size = static_cast<qint64>(part.size());
-            return file.write(reinterpret_cast<const char *>(part.data()), size) == size;
-        });
-    return isWritten ? 0 : 1;
-}
-
 } // namespace
 
 /// walk_window light|dark WIDTH HEIGHT MODEL, or: walk_window decoder FILE
 int main(int argc, char **argv)
 {
     if (argc == 3 && std::string_view(argv[1]) == "decoder")
-        return writeDecoder(argv[2]);
+        return test::writeDecoder(QString::fromLocal8Bit(argv[2])) ? 0 : 1;
     QApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
     QApplication::setStyle(new app::WindowStyle);
     QApplication application(argc, argv);

@@ -334,11 +334,10 @@ void CudaChoiceTest::stepsAreTimedWithinOneGraph()
         QVERIFY(plan);
         driver.calls.clear();
         times = {0.001F, 0.002F, 0.003F};
-        std::vector<double> microseconds(3);
-        QVERIFY(plan->runTimed(microseconds).ok());
+        const auto timed = plan->timeSteps(2);
+        QVERIFY(timed.ok());
         for (std::size_t k = 0; k < 3; ++k)
-            QVERIFY(std::abs(microseconds[k] - static_cast<double>(k + 1)) < 1e-4);
-        QVERIFY(plan->runTimed(microseconds).ok());
+            QVERIFY(std::abs(timed.value()[0][k] - static_cast<double>(k + 1)) < 1e-4);
         QCOMPARE(driver.calls["cuEventRecordWithFlags"], 4);
         QCOMPARE(driver.calls["cuEventRecord"], 0);
         QCOMPARE(driver.calls["cuStreamBeginCapture"], 1);
@@ -375,12 +374,9 @@ void CudaChoiceTest::stepsAreTimedOneByOneWhereEventsAreNotRecorded()
     const auto plan = reluPlan(gpu(table));
     QVERIFY(plan);
     driver.calls.clear();
-    std::vector<double> microseconds(3);
-    for (int run = 0; run < 2; ++run) {
-        const auto done = plan->runTimed(microseconds);
-        QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
-        QCOMPARE(microseconds, (std::vector<double>{500, 500, 500}));
-    }
+    const auto done = plan->timeSteps(2);
+    QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
+    QCOMPARE(done.value(), std::vector(2, std::vector<double>{500, 500, 500}));
     QCOMPARE(driver.calls["cuEventRecord"], 2 * 4);
     QCOMPARE(driver.calls["cuGraphLaunch"], replays);
     QCOMPARE(driver.calls["cuStreamBeginCapture"], driver.calls["cuStreamEndCapture"]);

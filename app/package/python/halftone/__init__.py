@@ -1,1 +1,0 @@
-"""Mixed-precision conversion of neural networks: the programs of Halftone."""

@@ -1,0 +1,141 @@
+#include "core/session/for_runtime.h"
+
+#include "core/dialect/dialect.h"
+#include "core/infer/stored_types.h"
+
+#include <algorithm>
+#include <map>
+
+namespace halftone::session {
+namespace {
+
+using runtimes::KernelAnswer;
+using runtimes::KernelTable;
+
+std::string whyNot(const KernelTable &table, const std::string &op, tensor::DType target,
+                   const KernelAnswer &answer)
+{
+    std::string why
+        = table.titleAndVersion() + " has no " + std::string(tensor::nameOf(target)) + " kernel for " + op;
+    if (answer.kind == KernelAnswer::Kind::Otherwise)
+        why += " and computes it in " + std::string(tensor::nameOf(answer.type));
+    return why;
+}
+
+/// Answers for the operators of one graph, each asked for once.
+class Fit
+{
+public:
+    Fit(const KernelTable &table, const graph::Graph &graph, tensor::DType target)
+        : m_table(table)
+        , m_graph(graph)
+        , m_target(target)
+    {
+    }
+
+    /// Why the node must stay in float32; empty: it need not.
+    const std::string &reason(graph::NodeId id)
+    {
+        const auto [place, isNew] = m_reasons.try_emplace(m_graph.node(id).op);
+        if (isNew)
+            place->second = reasonOf(id);
+        return place->second;
+    }
+
+private:
+    std::string reasonOf(graph::NodeId id) const
+    {
+        const dialect::Dialect &dialect = dialect::of(m_graph);
+        const dialect::NeededVersion needed
+            = dialect.neededVersion(m_graph, m_target, [&](const graph::Graph &graph, graph::NodeId node) {
+                  return &graph == &m_graph && node == id;
+              });
+        const int version = std::max(dialect.versionNumber(), needed.number);
+        const std::string &op = m_graph.node(id).op;
+        if (version > m_table.opset)
+            return std::string(tensor::nameOf(m_target)) + " in " + op + " needs opset "
+                + std::to_string(version) + ", and " + m_table.titleAndVersion() + " reads up to "
+                + std::to_string(m_table.opset);
+        const KernelAnswer answer = m_table.answer(op, version, m_target);
+        return answer.isMissing() ? whyNot(m_table, op, m_target, answer) : std::string();
+    }
+
+    const KernelTable &m_table;
+    const graph::Graph &m_graph;
+    tensor::DType m_target;
+    std::map<std::string, std::string> m_reasons; ///< by operator
+};
+
+/// Does a node read or give float32, which a conversion would lower?
+bool isReal(const graph::Graph &graph, const infer::TypeMap &types, graph::NodeId id)
+{
+    const auto isWide = [](tensor::DType type) { return type == tensor::DType::F32; };
+    return std::ranges::any_of(types.outputs(id), isWide)
+        || std::ranges::any_of(graph.inputs(id),
+                               [&](const graph::Entry &input) { return isWide(types.of(input)); });
+}
+
+} // namespace
+
+Result<const KernelTable *> runtimeFor(std::string_view name, const graph::Graph &graph)
+{
+    const KernelTable *const table = runtimes::kernelTableOf(name);
+    if (table == nullptr)
+        return unsupported(std::string(name), "no kernels are known of this runtime");
+    if (!runtimes::areOfRuntimes(graph))
+        return unsupported(table->title,
+                           "does not read " + std::string(dialect::of(graph).title()) + " models",
+                           runtimes::handedFormatHint());
+    return table;
+}
+
+std::string documentedNote(const KernelTable &table)
+{
+    return table.isDocumented
+        ? table.titleAndVersion() + " was not run: what it computes is taken from its documents"
+        : std::string();
+}
+
+Result<std::vector<LeftNode>> fitPolicy(const KernelTable &table, const graph::Model &model,
+                                        policy::Policy &policy)
+{
+    const graph::Graph &graph = model.graph;
+    if (const int version = dialect::of(graph).versionNumber(); version > table.opset)
+        return unsupported("opset " + std::to_string(version),
+                           table.titleAndVersion() + " reads models up to opset "
+                               + std::to_string(table.opset));
+    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model, policy));
+    Fit fit(table, graph, policy.target);
+    std::vector<LeftNode> left;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        if (graph.isVariable(id) || policy.nodeOverrides.contains(node.name) || !isReal(graph, types, id))
+            continue;
+        if (const std::string &why = fit.reason(id); !why.empty()) {
+            policy.excludedNames.push_back(node.name);
+            left.push_back({node.name, node.op, why});
+        }
+    }
+    return left;
+}
+
+std::vector<std::string> fitQuantization(const KernelTable &table, quantize::QuantizeOptions &options)
+{
+    std::vector<std::string> notes;
+    if (options.asOperators && !(options.perChannel ? table.takesChannelCodes : table.takesOperatorCodes)) {
+        options.asOperators = false;
+        notes.push_back(
+            table.titleAndVersion() + " refuses integer operators"
+            + (options.perChannel && table.takesOperatorCodes ? " with a scale for each channel" : "")
+            + ": written as pairs of QuantizeLinear and DequantizeLinear");
+    }
+    if (table.isSymmetric) {
+        if (options.codes != quantize::QuantizedCodes::Int8)
+            notes.push_back(table.titleAndVersion() + " takes zero points of 0 only: activations are int8");
+        options.codes = quantize::QuantizedCodes::Int8;
+        options.keepsBiases = true;
+    }
+    return notes;
+}
+
+} // namespace halftone::session
