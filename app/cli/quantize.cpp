@@ -175,8 +175,9 @@ void printSummary(const QuantizeOptions &options, const walks::QuantizeOutcome &
 Result<void> checkWeightsAlone(const QuantizeOptions &options)
 {
     const auto isGiven = [](const std::string &text) { return !text.empty(); };
-    const std::array<std::pair<const char *, bool>, 5> others{
+    const std::array<std::pair<const char *, bool>, 6> others{
         {{"--table", isGiven(options.settings.table)},
+         {"--for", isGiven(options.runtime)},
          {"--calib", isGiven(options.calib)},
          {"--granularity", isGiven(options.granularity)},
          {"--correct-biases", options.settings.correctsBiases},
@@ -243,7 +244,7 @@ Result<void> quantizeWeights(QuantizeOptions options, const std::stop_token &sto
                      .reads(options.model)
                      .reads(data.examples, options.model)
                      .claim(options.out, options.model.model));
-    HALFTONE_TRY(const session::Session opened, options.model.open());
+    HALFTONE_TRY(const session::Session opened, options.model.open(stop));
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     policy::Policy policy;
     HALFTONE_CHECK(options.weights.apply(policy));
