@@ -14,6 +14,7 @@
 namespace halftone::dialect {
 
 class Dialect;
+class WeightForms;
 
 /// A node that multiplies, and may do so with codes.
 struct CodedProduct
@@ -82,6 +83,9 @@ public:
     virtual std::string codesName(std::string_view value) const = 0;
     virtual std::string scaleName(std::string_view value) const = 0;
     virtual std::string zeroPointName(std::string_view value) const = 0;
+
+    /// Weights alone as codes, in formats of their own; null: there are none.
+    virtual const WeightForms *weightForms() const { return nullptr; }
 };
 
 /// Of the graph's format; null where it has no such pairs.

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/weight_forms.h"
 
 #include <algorithm>
 #include <limits>
@@ -183,6 +184,7 @@ public:
     {
         return std::string(value).append("_zero_point");
     }
+    const WeightForms *weightForms() const override { return &onnx::weightForms(); }
 
 private:
     static constexpr std::string_view kCode = "QuantizeLinear";
