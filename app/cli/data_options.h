@@ -28,12 +28,13 @@ struct TaskOptions
 {
     std::string targets;
     std::string metric;
+    std::string nextToken;
 
     void addTo(Command &command);
     walks::ExampleOptions applied(walks::ExampleOptions data) const;
 };
 
-/// What came of it, as `task` of a command's JSON: `metric`, `guessed`, `fp32`, `mixed`, `agree`, `examples`, `peak`.
+/// What came of it, as `task` of a command's JSON: `metric`, `guessed`, `fp32`, `mixed`, `agree`, `ratio`, `examples`, `peak`.
 Json taskJson(const std::optional<tasks::TaskScore> &task);
 /// "31.20 → 31.18 dB; to float32 58.71 dB", and that the metric is a guess; empty for none.
 std::string taskText(const tasks::TaskScore &task);

@@ -48,7 +48,7 @@ Json jsonOf(const walks::RunOutcome &outcome, const RunOptions &options)
     return {{"backend", options.settings.backend}, {"seconds", outcome.seconds},
             {"batches", outcome.batches},          {"kernels", std::move(kernels)},
             {"outputs", std::move(outputs)},       {"accuracy", std::move(accuracy)},
-            {"task", taskJson(outcome.task)}};
+            {"task", taskJson(outcome.task)},      {"notes", outcome.notes}};
 }
 
 std::string percent(double share)
@@ -79,6 +79,8 @@ void printSummary(const session::Session &session, const walks::RunOutcome &outc
     if (outcome.task && outcome.task->metric != tasks::Metric::Top1
         && outcome.task->metric != tasks::Metric::Top5)
         head.add({std::string(tasks::titleOf(outcome.task->metric)), taskText(*outcome.task)});
+    for (const std::string &note : outcome.notes)
+        head.add({"note", printable(note)});
     Table outputs({"output", "shape", "type"});
     for (const io::NamedTensor &output : outcome.outputs)
         outputs.add({printable(output.name), output.tensor.shape().toString(),

@@ -78,6 +78,8 @@ Result<std::uint64_t> hashOf(const walks::ExampleOptions &options, const std::st
     Hash hash;
     hash.add(options.examples);
     hash.add(options.metric ? nameOf(*options.metric) : std::string_view());
+    if (!options.nextToken.empty())
+        hash.add(options.nextToken);
     for (const walks::FieldFile &one : exampleFiles(options, modelPath)) {
         hash.add(std::filesystem::path(one.path).filename().string());
         if (one.field == Field::Inputs && arePictures) {

@@ -36,6 +36,7 @@ struct RunOutcome
     std::size_t batches = 0;
     std::map<std::string, std::size_t> kernels; ///< number of nodes per kernel
     std::optional<tasks::Accuracy> accuracy; ///< of the first output, if there are labels
+    std::vector<std::string> notes; ///< what the data lack and was chosen
     std::optional<tasks::TaskScore> task; ///< of the first output, if expected values are known
 };
 

@@ -69,7 +69,7 @@ Result<std::optional<TaskScore>> scoreOf(const Case &one)
     const auto rows = static_cast<std::size_t>(reference.shape()[0]);
     tasks::JudgedExamples examples = examplesOf(rows, one.input);
     if (one.hasLabels)
-        examples.labels = arrayNamed("labels").values<std::int64_t>();
+        examples.labels.classes = arrayNamed("labels").values<std::int64_t>();
     HALFTONE_TRY(auto task, tasks::Task::of(one.choice, examples, networkEndingWith(one.op).graph));
     tasks::TaskCount count(std::move(task));
     const auto part = [](const Tensor &whole, std::size_t first, std::size_t number) {
