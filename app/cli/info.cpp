@@ -2,6 +2,7 @@
 #include "app/cli/described_info.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/weights_info.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/held_reals.h"
@@ -147,6 +148,8 @@ void printInfo(const Facts &facts)
          facts.loaded.model.hasParameters ? parametersLine(facts.loaded.model.parameters) : "not loaded"});
     if (const auto held = heldInBodies(graph); !held.empty())
         head.add({"in bodies", parametersLine(held)});
+    for (const std::string &line : weightLines(facts.loaded.model))
+        head.add({"weights", line});
     head.add({"nodes", withThousands(graph.nodeCount())});
     std::vector<std::string> units;
     const Json counts = unitsJson(facts.loaded.model);
@@ -215,7 +218,9 @@ Result<void> info(const ModelOptions &options, bool json)
             ++facts.operators[facts.graph().node(id).op];
     }
     if (json) {
-        printJson(infoJson(facts));
+        Json described = infoJson(facts);
+        addWeights(loaded.model, described);
+        printJson(described);
         return {};
     }
     tellNotes(loaded.modelPath, facts.notes);

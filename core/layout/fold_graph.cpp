@@ -279,7 +279,8 @@ private:
              unit != m_groups.end() && unit->first < part.back().last; ++unit) {
             const std::string title(patterns::titleOf(unit->kind));
             const bool isLarge
-                = unit->kind == patterns::UnitKind::Attention || unit->kind == patterns::UnitKind::Mlp;
+                = unit->kind == patterns::UnitKind::Attention || unit->kind == patterns::UnitKind::Mlp
+                || unit->kind == patterns::UnitKind::GatedMlp;
             if (isLarge && unit->last <= part.back().last && titles.find(title) == std::string::npos)
                 titles += (titles.empty() ? "" : " + ") + title;
         }

@@ -52,7 +52,7 @@ private:
     bool holdsAttention(const Unit &unit) const
     {
         return std::ranges::any_of(unit.nodes, [this](NodeIndex node) {
-            return m_hasAttention[node] || m_walk.op(node).is<ops::Attention>();
+            return m_hasAttention[node] || m_walk.isAttention(node);
         });
     }
 

@@ -16,11 +16,6 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-bool isCache(std::string_view name)
-{
-    return name.starts_with(kCaches);
-}
-
 /// Names of the inputs that are implied and not given.
 std::vector<graph::NodeId> missingInputs(const graph::Model &model, const std::vector<io::NamedTensor> &given)
 {
@@ -120,6 +115,11 @@ void tellNotes(ImpliedInputs &implied)
 }
 
 } // namespace
+
+bool isCache(std::string_view name)
+{
+    return name.starts_with(kCaches);
+}
 
 bool isImplied(std::string_view name)
 {

@@ -16,6 +16,8 @@ constexpr std::string_view kMask = "attention_mask"; ///< 1 for every step of th
 constexpr std::string_view kPositions = "position_ids";
 constexpr std::string_view kCaches = "past"; ///< what these names begin with
 
+/// The keys or values of steps before those that are fed.
+bool isCache(std::string_view name);
 /// A mask, positions or a cache.
 bool isImplied(std::string_view name);
 
