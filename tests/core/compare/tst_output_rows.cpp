@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <span>
@@ -114,9 +115,10 @@ private Q_SLOTS:
             def.outputs = {output};
             def.slots = {0, 1};
             graph::Graph graph = g.withHeads({});
-            const graph::Entry product{
-                graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), {{x, x}})};
-            graph.setHeads({product});
+            const std::array<graph::Entry, 2> factors{x, x};
+            const graph::NodeId product
+                = graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), factors);
+            graph.setHeads({{product, 0, 0}});
             return graph::Model{std::move(graph), {}, true};
         };
         const auto paired = compare::pairByName(model("a", "value"), model("a_Q4", "value"));
