@@ -66,10 +66,13 @@ Json taskJson(const std::optional<tasks::TaskScore> &task)
 {
     if (!task)
         return {};
-    return {{"metric", tasks::nameOf(task->metric)},          {"guessed", task->isGuessed},
+    return {{"metric", tasks::nameOf(task->metric)},
+            {"guessed", task->isGuessed},
             {"ratio", report::numberOrNull(task->ratio())},
-            {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
-            {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
+            {"fp32", report::numberOrNull(task->reference)},
+            {"mixed", report::numberOrNull(task->other)},
+            {"agree", report::numberOrNull(task->agreement)},
+            {"examples", task->examples},
             {"peak", report::numberOrNull(task->peak)}};
 }
 

@@ -358,7 +358,8 @@ Result<std::optional<KeptCompare::Answer>> KeptOutputs::Impl::compare(const Comp
     if (const auto unclean = firstUnclean(run))
         return std::optional(KeptCompare::Answer{{}, {}, 0, unclean});
     OutputRows outputs(m_model.graph);
-    for (std::size_t batch = 0; batch < run.heads.size(); ++batch) // in order: sums do not depend on who was first
+    for (std::size_t batch = 0; batch < run.heads.size();
+         ++batch) // in order: sums do not depend on who was first
         if (!run.heads[batch].reference.empty())
             outputs.add(run.heads[batch], m_batches[batch]);
     KeptCompare::Answer answer{conclude({}, outputs.outputs(), {}), std::move(run.heads), done, {}};

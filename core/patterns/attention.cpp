@@ -226,8 +226,7 @@ private:
 /// A product with constant weights, and its bias where one follows: the last node; kNone.
 NodeIndex productBehind(const Walk &walk, NodeIndex product, std::vector<NodeIndex> &nodes)
 {
-    if (!walk.isProduct(product) || walk.inputs(product).size() < 2
-        || !walk.isFixed(walk.inputs(product)[1]))
+    if (!walk.isProduct(product) || walk.inputs(product).size() < 2 || !walk.isFixed(walk.inputs(product)[1]))
         return kNone;
     nodes.push_back(product);
     const auto readers = walk.readers(walk.result(product));
@@ -253,7 +252,8 @@ bool isActivation(const ops::Operator &op)
 }
 
 /// What an activation, as a unit or an operator, reads; kNone where the node ends none. Its nodes are added.
-ValueIndex activationAt(const Walk &walk, const UnitIndex &inner, NodeIndex anchor, std::vector<NodeIndex> &nodes)
+ValueIndex activationAt(const Walk &walk, const UnitIndex &inner, NodeIndex anchor,
+                        std::vector<NodeIndex> &nodes)
 {
     const Unit *unit = inner.endingAt(anchor);
     if (unit != nullptr && unit->kind >= UnitKind::Gelu && unit->kind <= UnitKind::Mish) {

@@ -145,8 +145,7 @@ std::string_view titleOf(UnitKind kind)
 bool isComposite(UnitKind kind)
 {
     return kind == UnitKind::Attention || kind == UnitKind::Mlp || kind == UnitKind::GatedMlp
-        || kind == UnitKind::Residual
-        || kind == UnitKind::TransformerBlock;
+        || kind == UnitKind::Residual || kind == UnitKind::TransformerBlock;
 }
 
 UnitIndex::UnitIndex(const std::vector<Unit> &units, const Network &network)

@@ -28,7 +28,8 @@ struct CallFacts
     bool attends = false; ///< holds an attention of its first inputs
     bool multiplies = false; ///< its first input with a matrix that the others stand for
     Norm norm = Norm::None; ///< the first output is that, of its first input or of a sum
-    std::optional<std::size_t> sum{}; ///< it normalises the sum of its first two inputs, which is that output; 0: only the norm is given
+    std::optional<std::size_t>
+        sum{}; ///< it normalises the sum of its first two inputs, which is that output; 0: only the norm is given
 
     bool operator==(const CallFacts &) const = default;
 };

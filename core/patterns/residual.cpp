@@ -27,8 +27,7 @@ public:
 
     std::optional<Unit> endingAt(NodeIndex sum)
     {
-        const bool isPlain
-            = m_walk.isBinary(sum, ops::BinaryKind::Add) && m_walk.inputs(sum).size() == 2;
+        const bool isPlain = m_walk.isBinary(sum, ops::BinaryKind::Add) && m_walk.inputs(sum).size() == 2;
         if (!isPlain && !normalisesSum(sum))
             return std::nullopt;
         for (std::size_t side = 0; side < 2; ++side)

@@ -103,8 +103,8 @@ private:
             return;
         StoredWeights one;
         one.block = codes.block;
-        one.elements = codes.elements > 0 ? static_cast<std::uint64_t>(codes.elements)
-                                          : values->elementCount();
+        one.elements
+            = codes.elements > 0 ? static_cast<std::uint64_t>(codes.elements) : values->elementCount();
         one.bits = codes.bits > 0 ? codes.bits : bitsOf(values->dtype());
         one.count = 1;
         one.bytes = values->storedBytes();
@@ -129,12 +129,11 @@ private:
             return "nvfp4";
         if (scales && codes.block > 0 && isPowerOfTwo(scales->dtype()))
             return "mxfp" + std::to_string(one.bits);
-        const std::string block = one.block > 0 ? std::to_string(one.block)
+        const std::string block = one.block > 0    ? std::to_string(one.block)
             : scales && scales->elementCount() > 1 ? "channel"
                                                    : "tensor";
-        const std::string name = codes.bits > 0
-            ? (hasZeroPoints ? "uint" : "int") + std::to_string(one.bits)
-            : nameOfCodes(values.dtype());
+        const std::string name = codes.bits > 0 ? (hasZeroPoints ? "uint" : "int") + std::to_string(one.bits)
+                                                : nameOfCodes(values.dtype());
         return name + '/' + block;
     }
 

@@ -13,7 +13,8 @@ namespace halftone::quantize {
 /// Matrices that a model holds as codes of one format.
 struct StoredWeights
 {
-    std::string format; ///< type of the codes and block: "uint4/32", "int8/channel"; "mxfp4", "mxfp8", "nvfp4"
+    std::string
+        format; ///< type of the codes and block: "uint4/32", "int8/channel"; "mxfp4", "mxfp8", "nvfp4"
     int bits = 0; ///< of a code
     std::int64_t block = 0; ///< weights that share a scale; 0: those of a channel, or all
     std::uint64_t elements = 0;

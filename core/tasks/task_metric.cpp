@@ -27,8 +27,8 @@ constexpr std::array kRows{
     MetricRow{Metric::Cosine, "cosine", "cosine", "cosine to float32", "", 1, "%.5f"},
     MetricRow{Metric::Perplexity, "perplexity", "perplexity", "", "", 1, "%.4g"},
 };
-constexpr std::array kMetrics{Metric::Top1, Metric::Top5, Metric::MeanIou, Metric::Psnr, Metric::Cosine,
-                              Metric::Perplexity};
+constexpr std::array kMetrics{Metric::Top1, Metric::Top5,   Metric::MeanIou,
+                              Metric::Psnr, Metric::Cosine, Metric::Perplexity};
 
 const MetricRow &rowOf(Metric metric)
 {

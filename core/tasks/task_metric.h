@@ -21,7 +21,8 @@ enum class Metric : std::uint8_t
 };
 
 std::span<const Metric> allMetrics();
-std::string_view nameOf(Metric metric); ///< in files and options: "top1", "top5", "miou", "psnr", "cosine", "perplexity"
+std::string_view
+nameOf(Metric metric); ///< in files and options: "top1", "top5", "miou", "psnr", "cosine", "perplexity"
 std::string_view titleOf(Metric metric); ///< "top-1", "top-5", "mean IoU", "PSNR", "cosine", "perplexity"
 bool isOfClasses(Metric metric); ///< top-1 and top-5
 bool needsLabels(Metric metric); ///< perplexity

@@ -27,7 +27,8 @@ struct TaskParts
     /// Sums over the examples.
     struct Likeness
     {
-        tensor::ExactSum value; ///< the cosine, PSNR with a peak of 1, or -ln of the right classes' probabilities
+        tensor::ExactSum
+            value; ///< the cosine, PSNR with a peak of 1, or -ln of the right classes' probabilities
         tensor::ExactSum wide; ///< PSNR with a peak of 255
         std::uint64_t examples = 0; ///< of perplexity: judged steps
     };

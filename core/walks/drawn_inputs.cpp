@@ -36,9 +36,10 @@ Result<tensor::Tensor> drawn(const Shape &shape, DType type, const infer::LegalR
     const bool isBounded = type != DType::Bool && !range.isOpen() && range.high >= range.low;
     if (!tensor::isFloat(type) && isBounded)
         for (float &value : values)
-            value = static_cast<float>(range.low
-                                       + static_cast<std::int64_t>(
-                                           random() % (static_cast<std::uint64_t>(range.high - range.low) + 1)));
+            value = static_cast<float>(
+                range.low
+                + static_cast<std::int64_t>(random()
+                                            % (static_cast<std::uint64_t>(range.high - range.low) + 1)));
     if (tensor::isFloat(type))
         for (float &value : values)
             value = static_cast<float>(std::sqrt(-2 * std::log(unit(random)))
@@ -89,9 +90,10 @@ Shape Drawing::filled(const std::string &name, const Shape &shape, std::int64_t 
         const bool isChannels = full.rank() == 4 && axis == (m_pictures.channelsLast ? 3U : 1U);
         full[axis] = axis == 0 ? m_examples
             : isChannels       ? static_cast<std::int64_t>(m_pictures.channels())
-            : full.rank() == 4 && !isCache(name) ? knownOr(axis == rows ? m_pictures.height : m_pictures.width)
-            : isCache(name)    ? 0
-                               : kUsualLength;
+            : full.rank() == 4 && !isCache(name)
+            ? knownOr(axis == rows ? m_pictures.height : m_pictures.width)
+            : isCache(name) ? 0
+                            : kUsualLength;
     }
     return full;
 }
@@ -151,8 +153,7 @@ Result<DrawnInputs> Drawing::draw(const std::vector<infer::Variable> &variables)
             return unsupported(m_graph.node(id).name, "the shape of this input is unknown",
                                "; attach a file with the inputs");
         const bool isReal = tensor::isFloat(variables[id].type);
-        const infer::LegalRange range
-            = isReal ? infer::LegalRange() : infer::legalRange(m_graph, shapes, id);
+        const infer::LegalRange range = isReal ? infer::LegalRange() : infer::legalRange(m_graph, shapes, id);
         HALFTONE_TRY(tensor::Tensor values, drawn(shape, variables[id].type, range, random));
         result.arrays.push_back({m_graph.node(id).name, std::move(values)});
     }

@@ -12,7 +12,8 @@
 namespace halftone::walks {
 
 /// The names that exporters give to inputs of decoders.
-constexpr std::string_view kMask = "attention_mask"; ///< 1 for every step of the caches and of the text that counts
+constexpr std::string_view kMask
+    = "attention_mask"; ///< 1 for every step of the caches and of the text that counts
 constexpr std::string_view kPositions = "position_ids";
 constexpr std::string_view kCaches = "past"; ///< what these names begin with
 

@@ -12,7 +12,8 @@ namespace halftone::walks {
 /// Labels of texts that a language model continues (core/quantize/RULES.md, Q-perplexity).
 struct NextTokens
 {
-    io::Labels labels; ///< at each step the token that follows in the row; the last one is not judged, nor is what a mask leaves out
+    io::Labels
+        labels; ///< at each step the token that follows in the row; the last one is not judged, nor is what a mask leaves out
     std::string input; ///< the array of tokens
 };
 

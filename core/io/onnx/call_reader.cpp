@@ -48,8 +48,8 @@ Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef
                         "at most " + std::to_string(names::kNewestOpset));
     HALFTONE_TRY(std::unique_ptr<::onnx::GraphProto> body,
                  bodyOf(
-                     *m_context.functions, found, node,
-                     [&](int input) { return isReal(node.input(input)); }, *m_context.budget));
+                     *m_context.functions, found, node, [&](int input) { return isReal(node.input(input)); },
+                     *m_context.budget));
     if (body == nullptr)
         return {};
     const ::onnx::GraphProto &proto = *m_context.source->bodies.emplace_back(std::move(body));

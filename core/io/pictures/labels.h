@@ -13,7 +13,8 @@ namespace halftone::io {
 /// The right classes of examples, in the file's order.
 struct Labels
 {
-    static constexpr std::int64_t kNotJudged = -100; ///< a step that has no right class, as PyTorch's losses have it
+    static constexpr std::int64_t kNotJudged
+        = -100; ///< a step that has no right class, as PyTorch's losses have it
 
     std::vector<std::string> files; ///< of a CSV; empty when the file names none
     std::vector<std::int64_t> classes; ///< of all steps of the first example, of the next, …

@@ -60,9 +60,8 @@ compare::Agreement wanted(const std::vector<std::size_t> &rows)
         const auto r = std::span(kReference).subspan(row * kClasses, kClasses);
         const auto x = std::span(kOther).subspan(row * kClasses, kClasses);
         agreement.divergence += divergence(r, x) / static_cast<double>(rows.size());
-        const auto place = [](std::span<const float> all) {
-            return std::ranges::max_element(all) - all.begin();
-        };
+        const auto place
+            = [](std::span<const float> all) { return std::ranges::max_element(all) - all.begin(); };
         agreement.top1 += (place(r) == place(x) ? 1.0 : 0.0) / static_cast<double>(rows.size());
     }
     agreement.examples = rows.size();

@@ -666,8 +666,9 @@ private Q_SLOTS:
         const auto turned = [&](Entry of) {
             return g.op("RotaryEmbedding", {of, g.weight({4, 2}), g.weight({4, 2})}, {{"num_heads", "2"}});
         };
-        const Entry mixed = g.op("Attention", {turned(product(normal)), turned(product(normal)), product(normal)},
-                                 {{"q_num_heads", "2"}, {"kv_num_heads", "2"}});
+        const Entry mixed
+            = g.op("Attention", {turned(product(normal)), turned(product(normal)), product(normal)},
+                   {{"q_num_heads", "2"}, {"kv_num_heads", "2"}});
         const auto units = unitsOf(g.model({product(mixed)}));
         QCOMPARE(kindsOf(units),
                  (QStringList{"RMSNorm", "Rotary embedding", "Rotary embedding", "Attention"}));

@@ -38,9 +38,9 @@ private Q_SLOTS:
         const auto x = g.input("x", "float32", "[1,40]");
         const auto codes = g.input("codes", "uint8", "[5,3,8]");
         const auto scales = g.input("scales", "float32", "[15]");
-        const auto product = g.op("com.microsoft.MatMulNBits", "y",
-                                  {{"K", "40"}, {"N", "5"}, {"bits", "4"}, {"block_size", "16"}},
-                                  {x, codes, scales});
+        const auto product
+            = g.op("com.microsoft.MatMulNBits", "y",
+                   {{"K", "40"}, {"N", "5"}, {"bits", "4"}, {"block_size", "16"}}, {x, codes, scales});
         const graph::Model model{g.withHeads({product}),
                                  {array("codes", DType::U8, {5, 3, 8}), array("scales", DType::F32, {15})},
                                  true};
@@ -53,11 +53,11 @@ private Q_SLOTS:
     {
         test::OnnxBuilder g(21);
         std::vector<graph::Entry> heads;
-        const auto decode = [&](const char *name, const char *codes, const char *scale,
-                                graph::Attributes attributes) {
-            heads.push_back(g.op("DequantizeLinear", name, std::move(attributes),
-                                 {g.input(codes, "int8", "[64,4]"), g.input(scale, "float32", "[4]")}));
-        };
+        const auto decode
+            = [&](const char *name, const char *codes, const char *scale, graph::Attributes attributes) {
+                  heads.push_back(g.op("DequantizeLinear", name, std::move(attributes),
+                                       {g.input(codes, "int8", "[64,4]"), g.input(scale, "float32", "[4]")}));
+              };
         decode("a", "ca", "sa", {{"axis", "1"}});
         decode("b", "cb", "sb", {{"axis", "1"}});
         decode("c", "cc", "sc", {{"axis", "0"}, {"block_size", "32"}});
@@ -93,9 +93,8 @@ private Q_SLOTS:
         test::OnnxBuilder g(21);
         const auto x = g.input("x", "int8", "[2,3]");
         const auto y = g.op("DequantizeLinear", "y", {}, {x, g.input("scale", "float32", "[]")});
-        const graph::Model model{g.withHeads({y}),
-                                 {array("scale", DType::F32, Shape(std::vector<std::int64_t>{}))},
-                                 true};
+        const graph::Model model{
+            g.withHeads({y}), {array("scale", DType::F32, Shape(std::vector<std::int64_t>{}))}, true};
         QVERIFY(quantize::storedWeights(model).empty());
         QVERIFY(!quantize::bitsPerWeight({}));
     }

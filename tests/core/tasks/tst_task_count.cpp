@@ -271,7 +271,7 @@ private Q_SLOTS:
     void perplexityJoinsAllStepsThatAreJudged()
     {
         // Two texts of three steps, three classes; logits are logarithms of these probabilities, and anything more.
-        const std::vector<double> shares{0.5, 0.25, 0.25, 0.1, 0.8, 0.1, 0.2, 0.2, 0.6,
+        const std::vector<double> shares{0.5, 0.25, 0.25, 0.1, 0.8, 0.1, 0.2, 0.2,  0.6,
                                          0.7, 0.2,  0.1,  0.3, 0.3, 0.4, 0.9, 0.05, 0.05};
         std::vector<float> logits;
         for (std::size_t k = 0; k < shares.size(); ++k)
@@ -308,8 +308,7 @@ private Q_SLOTS:
         examples.labels.classes = {1, 0};
         TaskChoice choice;
         choice.metric = Metric::Perplexity;
-        tasks::TaskCount count(
-            tasks::Task::of(choice, examples, networkEndingWith("softmax").graph).value());
+        tasks::TaskCount count(tasks::Task::of(choice, examples, networkEndingWith("softmax").graph).value());
         QVERIFY(count.add(floats({1, 2, 2}, {0.75F, 0.25F, 0.5F, 0.5F}), nullptr, 0).ok());
         QVERIFY(std::abs(*count.result()->reference - std::sqrt(8.0)) < 1e-12);
     }
@@ -318,8 +317,7 @@ private Q_SLOTS:
     {
         TaskChoice choice;
         choice.metric = Metric::Perplexity;
-        const auto task
-            = tasks::Task::of(choice, examplesOf(1, {}), networkEndingWith("identity").graph);
+        const auto task = tasks::Task::of(choice, examplesOf(1, {}), networkEndingWith("identity").graph);
         QVERIFY(!task.ok());
         QCOMPARE(task.error().code, Errc::BadCall);
     }
@@ -340,8 +338,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<std::size_t>("perExample");
         QTest::addColumn<std::vector<std::int64_t>>("shape");
-        QTest::newRow("one label, rows of steps")
-            << std::size_t{1} << std::vector<std::int64_t>{2, 4, 3};
+        QTest::newRow("one label, rows of steps") << std::size_t{1} << std::vector<std::int64_t>{2, 4, 3};
         QTest::newRow("labels of other steps") << std::size_t{3} << std::vector<std::int64_t>{2, 4, 3};
         QTest::newRow("labels of steps, one row") << std::size_t{3} << std::vector<std::int64_t>{2, 3};
     }
@@ -355,8 +352,8 @@ private Q_SLOTS:
         labels.classes.assign(2 * perExample, 1);
         const Shape dims(shape);
         tasks::AccuracyCount count(labels);
-        const auto added = count.add(
-            floats(dims, std::vector<float>(static_cast<std::size_t>(*dims.elementCount()))), 0);
+        const auto added
+            = count.add(floats(dims, std::vector<float>(static_cast<std::size_t>(*dims.elementCount()))), 0);
         QVERIFY(!added.ok());
         QCOMPARE(added.error().code, Errc::BadInput);
         QVERIFY(QString::fromStdString(added.error().message()).contains("first output has the shape"));

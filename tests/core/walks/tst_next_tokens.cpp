@@ -83,10 +83,7 @@ private Q_SLOTS:
         QVERIFY(!walks::nextTokens(arrays, "other").ok());
     }
 
-    void oneStepHasNoNext()
-    {
-        QVERIFY(!walks::nextTokens({integers("ids", {2, 1}, {1, 2})}, "ids").ok());
-    }
+    void oneStepHasNoNext() { QVERIFY(!walks::nextTokens({integers("ids", {2, 1}, {1, 2})}, "ids").ok()); }
 
     void cachesAreEmptyMasksOnesAndPositionsCounted()
     {
