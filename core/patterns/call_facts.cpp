@@ -35,8 +35,7 @@ public:
             if (isSum(m_walk.inputs(last)[0]))
                 facts.sum = headOf(m_walk.root(m_walk.inputs(last)[0]));
         }
-        facts.attends = std::ranges::any_of(
-            findUnits(m_network), [](const Unit &unit) { return unit.kind == UnitKind::Attention; });
+        facts.attends = attends();
         return facts == CallFacts() ? std::nullopt : std::optional(facts);
     }
 
@@ -49,6 +48,50 @@ private:
     bool isInput(ValueIndex value, std::size_t place) const
     {
         return place < m_inputs.size() && m_walk.isSame(value, m_inputs[place]);
+    }
+
+    /// One softmax of what a product makes, times values; of more products than an attention has it is a part.
+    bool attends() const
+    {
+        constexpr std::size_t kMostProducts = 3; // of a packed projection, too
+        std::vector<NodeIndex> softmaxes;
+        std::size_t products = 0;
+        for (NodeIndex node = 0; node < m_network.nodes.size(); ++node) {
+            if (m_walk.op(node).is<ops::Attention>() || m_walk.op(node).is<ops::Softmax>())
+                softmaxes.push_back(node);
+            products += m_walk.op(node).is<ops::MatMul>() ? 1 : 0;
+        }
+        if (softmaxes.size() != 1 || products > kMostProducts)
+            return false;
+        const NodeIndex softmax = softmaxes.front();
+        return m_walk.op(softmax).is<ops::Attention>()
+            || (comesOfProduct(m_walk.inputs(softmax)[0]) && isMultiplied(m_walk.result(softmax)));
+    }
+
+    bool comesOfProduct(ValueIndex value) const
+    {
+        std::vector<bool> isSeen(m_network.nodes.size());
+        std::vector<ValueIndex> open{value};
+        while (!open.empty()) {
+            const NodeIndex node = m_network.values[open.back()].producer;
+            open.pop_back();
+            if (node == kNone || isSeen[node])
+                continue;
+            if (m_walk.op(node).is<ops::MatMul>())
+                return true;
+            isSeen[node] = true;
+            open.insert(open.end(), m_walk.inputs(node).begin(), m_walk.inputs(node).end());
+        }
+        return false;
+    }
+
+    /// As the first factor, perhaps without a column.
+    bool isMultiplied(ValueIndex value) const
+    {
+        return std::ranges::any_of(m_walk.readers(value), [&](NodeIndex reader) {
+            return m_walk.op(reader).is<ops::MatMul>()
+                || (m_walk.op(reader).is<ops::Slice>() && isMultiplied(m_walk.result(reader)));
+        });
     }
 
     /// Of the first input and a matrix that others give, and perhaps of a bias.
