@@ -132,8 +132,7 @@ std::string decisions(const walks::CompareOutcome &outcome)
     if (outcome.reference && outcome.other)
         text = "fp32 " + percent(outcome.reference->top1) + ", mixed " + percent(outcome.other->top1) + "; ";
     const auto &outputs = outcome.comparison.outputs;
-    const bool areClasses = !outcome.task || outcome.reference || outcome.task->metric == tasks::Metric::Top1
-        || outcome.task->metric == tasks::Metric::Top5;
+    const bool areClasses = outcome.reference || (outcome.task && tasks::isOfClasses(outcome.task->metric));
     if (areClasses && !outputs.empty() && outputs[0].agreement)
         text += "agreement " + percent(outputs[0].agreement->top1);
     return text;
@@ -175,6 +174,8 @@ void printSummary(const session::Session &session, const walks::CompareOutcome &
                       counted(names->size(), "node", "nodes") + " of " + where + ": "
                           + printable(joined(*names, 4))});
     }
+    for (const std::string &note : outcome.notes)
+        head.add({"note", printable(note)});
     head.add({"memory",
               humanBytes(peakMemory()) + " peak; weights of the two models "
                   + humanBytes(graph::parameterBytes(outcome.models.reference)) + " and "
