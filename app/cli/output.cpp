@@ -47,17 +47,33 @@ bool isNumber(std::string_view cell)
     return !cell.empty() && cell.find_first_not_of("0123456789.,-+%") == std::string_view::npos;
 }
 
+/// At most 25 in a second.
+class Turns
+{
+public:
+    bool isDue()
+    {
+        using namespace std::chrono_literals;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - m_last < 40ms)
+            return false;
+        m_last = now;
+        return true;
+    }
+
+private:
+    std::chrono::steady_clock::time_point m_last{};
+};
+
 /// Repeats the line in place: what, percent and the time left by the pace so far.
 class TerminalProgress
 {
 public:
     void tell(double share, std::string_view what)
     {
-        using namespace std::chrono_literals;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - m_last < 40ms)
+        if (!m_turns.isDue())
             return;
-        m_last = now;
+        const auto now = std::chrono::steady_clock::now();
         const double elapsed = std::chrono::duration<double>(now - m_start).count();
         std::string line = "\r" + std::to_string(static_cast<int>(share * 100)) + " % " + printable(what);
         if (share > 0.05 && elapsed > 1)
@@ -77,7 +93,7 @@ public:
 
 private:
     std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point m_last{};
+    Turns m_turns;
     bool m_shown = false;
 };
 
@@ -87,18 +103,15 @@ class LineProgress
 public:
     void tell(double share, std::string_view what)
     {
-        using namespace std::chrono_literals;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - m_last < 40ms)
+        if (!m_turns.isDue())
             return;
-        m_last = now;
         std::fputs(
             (std::string(kProgressPrefix) + formatted("%.4f ", share) + printable(what) + '\n').c_str(),
             stderr);
     }
 
 private:
-    std::chrono::steady_clock::time_point m_last{};
+    Turns m_turns;
 };
 
 } // namespace

@@ -15,6 +15,8 @@ namespace {
 using mixed::TypeCensus;
 using mixed::TypeDifference;
 using mixed::TypeShare;
+using results::sumOf;
+using results::wordOf;
 
 struct VerifyOptions
 {
@@ -28,36 +30,13 @@ struct VerifyOptions
     bool asks() const { return !policy.isEmpty() || !backend.empty(); }
 };
 
-/// What everything comes to, casts left out.
-TypeShare sumOf(const TypeCensus &census)
-{
-    TypeShare sum;
-    for (const TypeShare &share : census.shares) {
-        sum.operators += share.operators;
-        sum.uncosted += share.uncosted;
-        sum.flops += share.flops;
-        sum.bytes += share.bytes;
-    }
-    return sum;
-}
-
-std::string wordOf(tensor::DType type)
-{
-    return type == tensor::DType::Unknown ? "none" : std::string(tensor::nameOf(type));
-}
-
-template <class Number>
-double shareOf(Number part, Number whole)
-{
-    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 std::string percent(std::int64_t part, std::int64_t whole)
 {
     if (whole == 0)
         return "-";
     std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "%.1f %%", 100 * shareOf(part, whole));
+    std::snprintf(text.data(), text.size(), "%.1f %%",
+                  100.0 * static_cast<double>(part) / static_cast<double>(whole));
     return text.data();
 }
 

@@ -13,24 +13,6 @@ using mixed::TypeShare;
 
 namespace {
 
-/// What everything comes to, casts left out.
-TypeShare sumOf(const TypeCensus &census)
-{
-    TypeShare sum;
-    for (const TypeShare &share : census.shares) {
-        sum.operators += share.operators;
-        sum.uncosted += share.uncosted;
-        sum.flops += share.flops;
-        sum.bytes += share.bytes;
-    }
-    return sum;
-}
-
-std::string wordOf(tensor::DType type)
-{
-    return type == tensor::DType::Unknown ? "none" : std::string(tensor::nameOf(type));
-}
-
 template <class Number>
 double shareOf(Number part, Number whole)
 {
@@ -62,6 +44,23 @@ Json jsonOf(const TypeDifference &difference)
 }
 
 } // namespace
+
+TypeShare sumOf(const TypeCensus &census)
+{
+    TypeShare sum;
+    for (const TypeShare &share : census.shares) {
+        sum.operators += share.operators;
+        sum.uncosted += share.uncosted;
+        sum.flops += share.flops;
+        sum.bytes += share.bytes;
+    }
+    return sum;
+}
+
+std::string wordOf(tensor::DType type)
+{
+    return type == tensor::DType::Unknown ? "none" : std::string(tensor::nameOf(type));
+}
 
 OrderedJson verificationJson(const session::Census &found, const policy::Policy *policy)
 {

@@ -11,11 +11,15 @@ from ._model import Model
 Rows = list # of dicts: pandas.DataFrame(rows) works. Numbers that JSON lacks are "inf", "-inf" and "nan"; None was not computed.
 
 
-class Comparison:
-    """Differences of two models, layer by layer and of their outputs. `report` is what `halftone-cli compare --json` prints."""
+class _Report:
+    """A document of the library, which subclasses name the parts of."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         self.report = report
+
+
+class Comparison(_Report):
+    """Differences of two models, layer by layer and of their outputs. `report` is what `halftone-cli compare --json` prints."""
 
     @property
     def layers(self) -> Rows:
@@ -41,11 +45,8 @@ class Comparison:
         return f"<halftone.Comparison of {len(self.layers)} layers, first divergence {self.first_divergence}, top-1 {self.top1}>"
 
 
-class Profile:
+class Profile(_Report):
     """Latency of a model. `report` is what `halftone-cli profile --json` prints."""
-
-    def __init__(self, report: dict[str, Any]) -> None:
-        self.report = report
 
     @property
     def layers(self) -> Rows:
@@ -79,11 +80,8 @@ class Profile:
         return f"<halftone.Profile {self.median_ms:.3f} ms" + (f", {self.ratio:.2f} of the unconverted model's>" if self.ratio else ">")
 
 
-class Verification:
+class Verification(_Report):
     """Which types the operators of a model compute in. `report` is what `halftone-cli verify --json` prints."""
-
-    def __init__(self, report: dict[str, Any]) -> None:
-        self.report = report
 
     @property
     def differences(self) -> Rows:
