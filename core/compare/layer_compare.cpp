@@ -207,7 +207,7 @@ private:
         }
         HALFTONE_TRY(m_heads.reference, own(reference.heads()));
         HALFTONE_TRY(m_heads.other, own(other.heads()));
-        m_outputs.add(m_heads);
+        m_outputs.add(m_heads, feed);
         return Room::Enough;
     }
 
