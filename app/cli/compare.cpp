@@ -250,6 +250,7 @@ Result<Comparing> comparingOf(CompareOptions &options, session::Session &session
     HALFTONE_TRY(const infer::ShapeMap shapes, changed.shapes(notes));
     session::DeriveRequest request{changed.source().model, changed.source().modelPath, policy, &shapes};
     request.strict = options.policy.strict;
+    request.storesWeights = true;
     request.isForAnalysis = true;
     request.ranges.table = options.ranges.table;
     request.ranges.calibrate.examples = options.compare.examples;

@@ -283,6 +283,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
     request.strict = options.policy.strict;
+    request.storesWeights = true;
     request.opset = wanted(options.opset);
     request.ranges.table = options.ranges.table;
     request.ranges.calibrate = options.calibration.settings;

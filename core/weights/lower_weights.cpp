@@ -271,9 +271,13 @@ private:
     LoweredModel m_result;
 };
 
-WeightMethod methodOf(const WeightsRequest &request)
+/// fails: BadCall for a method that needs data
+Result<WeightMethod> methodOf(const WeightsRequest &request)
 {
-    return request.method.value_or(WeightMethod::LeastSquares);
+    const WeightMethod method = request.method.value_or(WeightMethod::LeastSquares);
+    if (method == WeightMethod::Gptq)
+        return badCall(Field::WeightMethod, "gptq needs data", "; quantize takes them; or choose mse");
+    return method;
 }
 
 } // namespace
@@ -309,16 +313,18 @@ Result<LoweredModel> lowerPlanned(const graph::Model &model, const WeightsPlan &
 Result<LoweredModel> lowerWeights(const graph::Model &model, const WeightsRequest &request,
                                   const graph::Model *originals)
 {
+    HALFTONE_TRY(const WeightMethod method, methodOf(request));
     HALFTONE_TRY(const WeightsPlan plan, planWeights(model, request, originals));
-    return lowerPlanned(model, plan, methodOf(request));
+    return lowerPlanned(model, plan, method);
 }
 
 Result<LoweredModel> roundWeights(const graph::Model &model, const WeightsRequest &request)
 {
     WeightsRequest rounding = request;
     rounding.isForAnalysis = true;
+    HALFTONE_TRY(const WeightMethod method, methodOf(request));
     HALFTONE_TRY(const WeightsPlan plan, planWeights(model, rounding));
-    return Lowering(model, plan, methodOf(request), {}, true).run();
+    return Lowering(model, plan, method, {}, true).run();
 }
 
 double bitsPerWeight(const std::vector<LoweredWeights> &weights)

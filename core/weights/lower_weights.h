@@ -33,7 +33,8 @@ struct LoweredModel
 /// The model with codes where the request has them (core/quantize/RULES.md, section 7). Names of everything else stay; matrices that nothing
 /// reads any more are gone. Codes are made when they are read.
 /// originals  as planWeights()
-/// fails      as planWeights(); Unsupported for a node that a version of the format with such codes cannot say
+/// fails      as planWeights(); BadCall for a method that needs data; Unsupported for a node that a version of the format with such codes
+///            cannot say
 Result<LoweredModel> lowerWeights(const graph::Model &model, const WeightsRequest &request,
                                   const graph::Model *originals = nullptr);
 
@@ -48,6 +49,7 @@ Result<LoweredModel> lowerPlanned(const graph::Model &model, const WeightsPlan &
                                   policy::WeightMethod method, const ChosenCodes &chosen = {});
 
 /// The same graph with what the codes stand for in place of the weights, for comparisons. A matrix that others read too is doubled.
+/// fails: as lowerWeights()
 Result<LoweredModel> roundWeights(const graph::Model &model, const WeightsRequest &request);
 
 /// Bits of codes, scales and zero points for each weight.
