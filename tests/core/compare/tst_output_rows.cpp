@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t kClasses = 3;
 
-Tensor reals(tensor::Shape shape, const std::vector<float> &values)
+Tensor stepScores(tensor::Shape shape, const std::vector<float> &values)
 {
     return test::OnnxBuilder::floats("x", std::move(shape), values).values;
 }
 
-graph::Graph network()
+graph::Graph stepNetwork()
 {
     test::OnnxBuilder g(17);
     const auto x = g.input("x", "float32", "[2,2,3]");
@@ -70,8 +70,8 @@ compare::Agreement wanted(const std::vector<std::size_t> &rows)
 
 void compareWith(const compare::Agreement &wanted, const interpret::Feed &feed)
 {
-    compare::OutputRows rows(network());
-    rows.add({{reals({2, 2, 3}, kReference)}, {reals({2, 2, 3}, kOther)}}, feed);
+    compare::OutputRows rows(stepNetwork());
+    rows.add({{stepScores({2, 2, 3}, kReference)}, {stepScores({2, 2, 3}, kOther)}}, feed);
     const auto found = rows.outputs()[0].agreement;
     QVERIFY(found);
     QCOMPARE(found->examples, wanted.examples);
@@ -91,17 +91,17 @@ private Q_SLOTS:
 
     void maskedStepsDoNotCount()
     {
-        compareWith(wanted({0, 2, 3}), {{"attention_mask", reals({2, 2}, {1, 0, 1, 1})}});
+        compareWith(wanted({0, 2, 3}), {{"attention_mask", stepScores({2, 2}, {1, 0, 1, 1})}});
     }
 
     void aMaskBeginsWithTheStepsOfACache()
     {
-        compareWith(wanted({0, 1, 3}), {{"attention_mask", reals({2, 4}, {0, 0, 1, 1, 1, 1, 0, 1})}});
+        compareWith(wanted({0, 1, 3}), {{"attention_mask", stepScores({2, 4}, {0, 0, 1, 1, 1, 1, 0, 1})}});
     }
 
     void aMaskOfAnotherShapeSaysNothing()
     {
-        compareWith(wanted({0, 1, 2, 3}), {{"attention_mask", reals({2, 1}, {0, 0})}});
+        compareWith(wanted({0, 1, 2, 3}), {{"attention_mask", stepScores({2, 1}, {0, 0})}});
     }
 
     /// Quantizers give products another name and keep that of the value.
