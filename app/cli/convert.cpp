@@ -227,9 +227,9 @@ void addLeft(std::string &report, const std::string &runtime, const std::vector<
     Json nodes = Json::array();
     for (const session::LeftNode &node : left)
         nodes.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
-    Json json = Json::parse(report);
+    Json json = parseOrdered(report);
     json["for"] = {{"runtime", runtime}, {"left", std::move(nodes)}};
-    report = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    report = jsonText(json);
 }
 
 /// One row for each operator.

@@ -159,7 +159,7 @@ Result<void> writeFront(const tune::Front &front, const tune::TuneTask &task, co
                                                                front.points[k].labels))));
     }
     json = tune::frontJson(front, policies, call.settings.limit, tensor::nameOf(task.policy->target));
-    return writeWhole(options.out, json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n');
+    return writeWhole(options.out, jsonText(json, 1, '\t') + '\n');
 }
 
 /// Of the points that are offered.

@@ -43,7 +43,7 @@ Error errorOf(const halftone::Error &error)
 
 std::string textOf(const OrderedJson &json)
 {
-    return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace); // broken UTF-8 in names
+    return jsonText(json, 1); // broken UTF-8 in names
 }
 
 // The two lists of types have the same order.

@@ -96,7 +96,7 @@ std::string writePolicy(const Policy &policy)
         if (!value.is_null())
             json[std::string(field.key)] = std::move(value);
     }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    return jsonText(json, 2) + '\n';
 }
 
 } // namespace halftone::policy

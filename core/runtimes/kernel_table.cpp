@@ -62,7 +62,7 @@ KernelTable tableOf(const Json &json)
 
 std::vector<KernelTable> readTables()
 {
-    const Json json = Json::parse(resource(std::string(kHandedFormat) + "/runtimes.json"), nullptr, false);
+    const Json json = parseOrdered(resource(std::string(kHandedFormat) + "/runtimes.json"));
     assert(json.is_object() && "runtimes.json does not parse");
     std::vector<KernelTable> tables;
     for (const Json &one : json.at("runtimes"))

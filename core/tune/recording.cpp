@@ -154,7 +154,7 @@ public:
         std::vector<double> all;
         for (const Json &value : list(from, key)) {
             if (!value.is_number()) {
-                fail(key, value.dump(-1, ' ', false, Json::error_handler_t::replace), "a number");
+                fail(key, jsonText(value), "a number");
                 return {};
             }
             all.push_back(value.get<double>());
@@ -167,7 +167,7 @@ public:
         std::vector<Index> all;
         for (const Json &value : list(from, key)) {
             if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= below) {
-                fail(key, value.dump(), "numbers below " + std::to_string(below));
+                fail(key, jsonText(value), "numbers below " + std::to_string(below));
                 return {};
             }
             all.push_back(value.get<Index>());
@@ -312,7 +312,7 @@ Errors readErrors(Reader &reader, const Json &json, const char *key, std::size_t
         const auto label = labelOf(letter.empty() ? ' ' : letter[0]);
         const double group = reader.number(row, "group");
         if (!label || !(group >= 0 && group < static_cast<double>(groups)))
-            reader.fail(key, row.dump(-1, ' ', false, Json::error_handler_t::replace), "a group and a label");
+            reader.fail(key, jsonText(row), "a group and a label");
         else
             errors[{static_cast<std::size_t>(group), *label}]
                 = reader.number(row, "error", std::numeric_limits<double>::infinity());
@@ -384,17 +384,17 @@ std::string writeRecord(const Record &record)
         json["sketch"] = networkJson(*record.sketch);
         json["sketch"]["measured"] = measurementsJson(record.sketched);
     }
-    return json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n';
+    return jsonText(json, 1, '\t') + '\n';
 }
 
 Result<Record> readRecord(std::string_view text)
 {
-    const Json json = Json::parse(text, nullptr, false);
+    const Json json = parseSorted(text);
     if (json.is_discarded())
         return badInput({}, "not JSON", "the state of a search");
     Reader reader;
     if (const double version = reader.number(json, "version"); !reader.error() && version != kVersion)
-        return badInput("version", json.at("version").dump(), std::to_string(kVersion));
+        return badInput("version", jsonText(json.at("version")), std::to_string(kVersion));
     Record record;
     record.basis = reader.text(json, "basis");
     if (!reader.error() && json.contains("network")) {
