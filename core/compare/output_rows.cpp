@@ -66,14 +66,17 @@ OutputRows::OutputRows(const graph::Graph &reference)
 
 void OutputRows::add(const LayerCompare::Heads &heads)
 {
-    for (std::size_t k = 0; k < m_outputs.size(); ++k) {
-        const Tensor &reference = heads.reference[k];
-        const Tensor &other = heads.other[k];
-        if (!addErrors(reference, other, m_outputs[k].metrics))
-            m_outputs[k].shapesDiffer = true;
-        else if (reference.shape().rank() == 2 && reference.shape()[1] > 1)
-            addAgreement(reference, other, m_outputs[k].agreement);
-    }
+    for (std::size_t k = 0; k < m_outputs.size(); ++k)
+        add(k, heads.reference[k], heads.other[k]);
+}
+
+void OutputRows::add(std::size_t head, const Tensor &reference, const Tensor &other)
+{
+    Output &output = m_outputs[head];
+    if (!addErrors(reference, other, output.metrics))
+        output.shapesDiffer = true;
+    else if (reference.shape().rank() == 2 && reference.shape()[1] > 1)
+        addAgreement(reference, other, output.agreement);
 }
 
 std::vector<OutputErrors> OutputRows::outputs() const

@@ -17,6 +17,8 @@ public:
     explicit OutputRows(const graph::Graph &reference);
 
     void add(const LayerCompare::Heads &heads); ///< of one batch
+    void add(std::size_t head, const tensor::Tensor &reference,
+             const tensor::Tensor &other); ///< likewise, of one head
     std::vector<OutputErrors> outputs() const;
     std::vector<OutputParts> parts() const;
 
