@@ -97,14 +97,18 @@ OutputRows::OutputRows(const graph::Graph &reference)
 
 void OutputRows::add(const LayerCompare::Heads &heads, const interpret::Feed &feed)
 {
-    for (std::size_t k = 0; k < m_outputs.size(); ++k) {
-        const Tensor &reference = heads.reference[k];
-        const Tensor &other = heads.other[k];
-        if (!addErrors(reference, other, m_outputs[k].metrics))
-            m_outputs[k].shapesDiffer = true;
-        else if (hasRowsOfScores(reference.shape()))
-            addAgreement(reference, other, feed, m_outputs[k].agreement);
-    }
+    for (std::size_t k = 0; k < m_outputs.size(); ++k)
+        add(k, heads.reference[k], heads.other[k], feed);
+}
+
+void OutputRows::add(std::size_t head, const Tensor &reference, const Tensor &other,
+                     const interpret::Feed &feed)
+{
+    Output &output = m_outputs[head];
+    if (!addErrors(reference, other, output.metrics))
+        output.shapesDiffer = true;
+    else if (hasRowsOfScores(reference.shape()))
+        addAgreement(reference, other, feed, output.agreement);
 }
 
 std::vector<OutputErrors> OutputRows::outputs() const

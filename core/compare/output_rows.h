@@ -19,6 +19,8 @@ public:
 
     /// Of one batch. feed: its inputs; rows that its `attention_mask` leaves out do not count for the agreement
     void add(const LayerCompare::Heads &heads, const interpret::Feed &feed);
+    void add(std::size_t head, const tensor::Tensor &reference, const tensor::Tensor &other,
+             const interpret::Feed &feed); ///< likewise, of one head
     std::vector<OutputErrors> outputs() const;
     std::vector<OutputParts> parts() const;
 
