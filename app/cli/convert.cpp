@@ -257,6 +257,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         return options.policy.located(derived.error());
     const ConvertedModel &converted = *derived.value().converted;
     notes.insert(notes.end(), derived.value().notes.begin(), derived.value().notes.end());
+    HALFTONE_CHECK(session::checkWritten(options.runtime, converted.model.graph));
     HALFTONE_TRY(const std::vector<std::string> written,
                  session.write(converted.model, output, policy.inputDtypes));
     const bool wantsReport = options.json || !options.report.empty();

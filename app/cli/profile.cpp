@@ -89,12 +89,12 @@ void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo
 }
 
 /// What a runtime has no kernel for, before anything runs.
-void warnOfKernels(const infer::TypedModel &typed, const std::string &backend)
+void warnOfKernels(const infer::TypedModel &typed, const std::string &backend, const std::string &installed)
 {
     const runtimes::KernelTable *const table = runtimes::kernelTableOf(backend);
     if (table == nullptr)
         return;
-    for (const std::string &text : runtimes::missingTexts(*table, typed))
+    for (const std::string &text : runtimes::missingTexts(*table, typed, installed))
         std::fputs(("warning: " + printable(text) + '\n').c_str(), stderr);
 }
 
@@ -201,7 +201,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     HALFTONE_TRY(const infer::TypedModel wanted,
                  latency::typedModel(std::move(model), knownHere, policy, progress(stop), given));
     if (result.backend.wholeModels)
-        warnOfKernels(wanted, options.backend);
+        warnOfKernels(wanted, options.backend, result.backend.version);
     else
         warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));

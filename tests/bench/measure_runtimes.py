@@ -242,7 +242,7 @@ def kernels_of(runtime):
             if first:
                 table.setdefault(op, {})[type_name] = next(iter(first.values())) if len(first) == 1 else {str(k): v for k, v in first.items()}
     forms = {f"{form} {'channel' if per_channel else 'tensor'}": runtime.takes(conv_codes(form, per_channel)) for form in ("qdq", "qoperator") for per_channel in (False, True)}
-    return {"name": runtime.name, "title": runtime.title, "version": runtime.version, "opset": newest, "int8": forms, "kernels": table}
+    return {"name": runtime.name, "title": runtime.title, "version": runtime.version, "opset": newest, **({"widens_lone": True} if runtime.name == "ort" else {}), "int8": forms, "kernels": table}
 
 
 def documented(path):
