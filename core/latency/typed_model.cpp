@@ -17,7 +17,7 @@ Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShape
     infer::TypedModel typed{std::move(model), {}, {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
     // Where an operator is not known in the version of the functions, a plan says that it has no place for the call.
-    if (auto inlined = rewrite::inlineCalls(typed.model, progress, calls); inlined.ok())
+    if (auto inlined = rewrite::inlineCalls(typed.model, calls, progress); inlined.ok())
         typed.model = std::move(inlined).value().model;
     else if (inlined.error().code != Errc::Unsupported)
         return std::move(inlined).error();

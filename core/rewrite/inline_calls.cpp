@@ -176,7 +176,12 @@ private:
 
 } // namespace
 
-Result<Rewritten> inlineCalls(const graph::Model &model, const Progress &progress, InlinedCalls which)
+Result<Rewritten> inlineCalls(const graph::Model &model, const Progress &progress)
+{
+    return inlineCalls(model, InlinedCalls::All, progress);
+}
+
+Result<Rewritten> inlineCalls(const graph::Model &model, InlinedCalls which, const Progress &progress)
 {
     Rewritten result{model, 0, {}};
     for (int depth = 0; depth < kDeepest;

@@ -16,7 +16,7 @@ enum class InlinedCalls : std::uint8_t
 /// call before their own, and so do their values; what bodies of control flow in it define is named apart already. The graph becomes one of the newest version that any body is of.
 ///
 /// fails  Unsupported for an operator that has no counterpart in that version
-Result<Rewritten> inlineCalls(const graph::Model &model, const Progress &progress,
-                              InlinedCalls which = InlinedCalls::All);
+Result<Rewritten> inlineCalls(const graph::Model &model, const Progress &progress);
+Result<Rewritten> inlineCalls(const graph::Model &model, InlinedCalls which, const Progress &progress);
 
 } // namespace halftone::rewrite
