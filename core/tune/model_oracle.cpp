@@ -148,7 +148,7 @@ struct ModelOracle::State
         return narrow.converted->conversion.precisionOf(id) == task.policy->target;
     }
 
-    /// All as the policy lowers it, but for what a table says that the runtime refuses.
+    /// All as the policy lowers it, but for what a table says that the runtime refuses (T-refused).
     Result<void> lower(const Progress &progress)
     {
         HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));

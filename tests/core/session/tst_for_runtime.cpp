@@ -77,6 +77,17 @@ private Q_SLOTS:
         QVERIFY(session::checkOpset(table("tensorrt"), network(20).graph).ok());
     }
 
+    /// Statistics stay in float32 where they may, and OpenVINO takes one type only.
+    void aNormalisationOfTwoTypesIsRefused()
+    {
+        const auto answer = [](int opset, DType type) {
+            return table("openvino").answer("BatchNormalization", opset, type).isRefused();
+        };
+        QVERIFY(!answer(13, DType::F16));
+        QVERIFY(answer(14, DType::F16) && answer(22, DType::BF16));
+        QVERIFY(!answer(22, DType::F32));
+    }
+
     /// Those that only run in another type are measured, not left out.
     void whatIsRefusedIsKnown()
     {
