@@ -294,6 +294,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         return options.policy.located(derived.error());
     const ConvertedModel &converted = *derived.value().converted;
     notes.insert(notes.end(), derived.value().notes.begin(), derived.value().notes.end());
+    HALFTONE_CHECK(session::checkWritten(options.runtime, converted.model.graph));
     HALFTONE_TRY(const StoredWeights weights, storedWeights(converted.model, session, policy));
     HALFTONE_TRY(const std::vector<std::string> written,
                  session.write(weights ? weights->model : converted.model, output, policy.inputDtypes));

@@ -115,6 +115,7 @@ Result<void> takeRuntime(QuantizeOptions &options, const graph::Graph &graph, st
     if (options.runtime.empty())
         return {};
     HALFTONE_TRY(const runtimes::KernelTable *const table, session::runtimeFor(options.runtime, graph));
+    HALFTONE_CHECK(session::checkOpset(*table, graph));
     if (std::string note = session::documentedNote(*table); !note.empty())
         notes.push_back(std::move(note));
     for (std::string &note : session::fitQuantization(*table, options.settings.options))
@@ -291,7 +292,9 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
     HALFTONE_TRY(walks::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     std::ranges::move(warnings, std::back_inserter(outcome.quantized.warnings));
     std::ranges::move(notes, std::back_inserter(outcome.quantized.notes));
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
+    const graph::Model &made = outcome.quantized.model;
+    HALFTONE_CHECK(session::checkWritten(options.runtime, made.graph));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(made, output));
     tellNotes(session.source().modelPath, outcome.quantized.notes);
     tellWarnings(outcome.quantized.warnings);
     if (options.json)
