@@ -38,7 +38,7 @@ private Q_SLOTS:
         window.openSample(test::mxnetSample());
         QVERIFY(test::settle(window));
         const auto &bar = window.suggestionBar();
-        const auto *const button = bar.findChild<QPushButton *>();
+        auto *const button = bar.findChild<QPushButton *>();
         QVERIFY(bar.isVisible() && button->isVisible());
         QVERIFY2(bar.height() <= button->height() + 16, qPrintable(QString::number(bar.height())));
         const QString whole = bar.text();
@@ -74,7 +74,7 @@ private Q_SLOTS:
         QTest::mouseClick(&legend, Qt::LeftButton);
         QVERIFY(legend.isFolded() && !action->isChecked());
         QVERIFY(legend.width() < 2 * legend.height());
-        const MainWindow later; // as the person left it
+        MainWindow later; // as the person left it
         QVERIFY(later.graphView().legend()->isFolded());
         action->trigger();
         QVERIFY(!legend.isFolded());

@@ -240,6 +240,7 @@ void BlockMap::fill()
         }
     }
     m_hasValues = least <= most;
+    m_scale->setVisible(m_hasValues);
     if (!m_hasValues)
         least = most = 0;
     if (quantity == Time)
