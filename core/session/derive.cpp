@@ -63,11 +63,16 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
 }
 
 /// The newer version that nodes need which the policy names for the 16-bit type, whatever the built-in lists say of their operators; 0: none.
-dialect::NeededVersion neededByName(const graph::Graph &source, const policy::Policy &policy)
+Result<dialect::NeededVersion> neededByName(const graph::Graph &source, const policy::Policy &policy)
 {
+    std::vector<policy::Warning> told; // by the conversion
+    const auto named = policy::matchNames(policy, source, told);
+    if (!named.ok())
+        return inField(named.error(), Field::Policy);
+    const auto &overrides = named.value().overrides;
     const auto isNamed = [&](const graph::Graph &graph, graph::NodeId id) {
-        const auto found = policy.nodeOverrides.find(graph.node(id).name);
-        return &graph == &source && found != policy.nodeOverrides.end() && found->second == policy.target;
+        const auto found = overrides.find(id);
+        return &graph == &source && found != overrides.end() && found->second == policy.target;
     };
     dialect::NeededVersion needed = dialect::neededVersion(source, policy.target, isNamed);
     return needed.number > dialect::of(source).versionNumber() ? std::move(needed) : dialect::NeededVersion();
@@ -81,7 +86,7 @@ Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
 {
     const graph::Graph &source = given.model.graph;
     const tensor::DType target = given.policy.target;
-    const dialect::NeededVersion named = neededByName(source, given.policy);
+    HALFTONE_TRY(const dialect::NeededVersion named, neededByName(source, given.policy));
     HALFTONE_TRY(std::optional<dialect::Raised> raised,
                  dialect::of(source).raised(source, target, std::max(given.opset, named.number)));
     if (!raised)

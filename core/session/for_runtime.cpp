@@ -91,11 +91,15 @@ Result<std::vector<LeftNode>> unfitNodes(const KernelTable &table, const graph::
 {
     const graph::Graph &graph = model.graph;
     HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model, policy));
+    std::vector<policy::Warning> told; // by the conversion
+    const auto named = policy::matchNames(policy, graph, told);
+    if (!named.ok())
+        return inField(named.error(), Field::Policy);
     Fit fit(table, graph, policy.target, asked);
     std::vector<LeftNode> left;
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         const graph::NodeDef &node = graph.node(id);
-        if (graph.isVariable(id) || policy.nodeOverrides.contains(node.name) || !isReal(graph, types, id))
+        if (graph.isVariable(id) || named.value().overrides.contains(id) || !isReal(graph, types, id))
             continue;
         if (const std::string &why = fit.reason(id); !why.empty())
             left.push_back({node.name, node.op, why});
