@@ -1,0 +1,197 @@
+#include "core/dialect/tflite/node_fields.h"
+#include "core/dialect/tflite/tflite_dialect.h"
+
+#include <array>
+
+/// Convolutions, products, poolings, reductions and resizing. Data are (batch, height, width, channels).
+namespace halftone::dialect::tflite {
+namespace {
+
+using ops::Operator;
+
+ops::Padding padding(NodeFields &in)
+{
+    ops::Padding pad;
+    const std::string_view text = in.text("padding");
+    if (text == "SAME" || text.empty()) // the first value, which files leave out
+        pad.same = ops::Padding::Same::OddAtEnd;
+    else if (text != "VALID")
+        in.fail("padding", std::string(text), "SAME or VALID");
+    return pad;
+}
+
+/// Weight: (outputs, height, width, inputs / groups).
+Operator conv2d(NodeFields &in)
+{
+    ops::Conv op;
+    op.layout = ops::Layout::ChannelsLast;
+    op.stride = {in.integer("stride_h"), in.integer("stride_w")};
+    op.dilate = {in.integer("dilation_h_factor", 1), in.integer("dilation_w_factor", 1)};
+    op.pad = padding(in);
+    op.groups = in.integer(kGroupsKey, 1);
+    op.hasBias = in.hasInput(2);
+    if (const tensor::Shape *const weight = in.shape(1)) {
+        if (weight->rank() != 4) {
+            in.fail("filter", weight->toString(), "four axes");
+            return op;
+        }
+        op.outputChannels = (*weight)[0];
+        op.kernel = {(*weight)[1], (*weight)[2]};
+    }
+    return op;
+}
+
+Operator fullyConnected(NodeFields &in)
+{
+    ops::FullyConnected op;
+    op.flatten = !in.isSet("keep_num_dims");
+    op.hasBias = in.hasInput(2);
+    if (in.text("weights_format") == "SHUFFLED4x16INT8")
+        in.fail("weights_format", "SHUFFLED4x16INT8", "DEFAULT");
+    if (const tensor::Shape *const weight = in.shape(1); weight != nullptr && weight->rank() > 0)
+        op.units = (*weight)[0];
+    return op;
+}
+
+Operator batchMatMul(NodeFields &in)
+{
+    if (in.isSet("adj_x") || in.isSet("adj_y"))
+        return ops::Opaque{"BATCH_MATMUL"};
+    return ops::MatMul{.form = ops::MatMul::Form::Stretched};
+}
+
+template <ops::Pool::Kind kKind>
+Operator pool(NodeFields &in)
+{
+    ops::Pool op;
+    op.kind = kKind;
+    op.layout = ops::Layout::ChannelsLast;
+    op.kernel = {in.integer("filter_height"), in.integer("filter_width")};
+    op.stride = {in.integer("stride_h"), in.integer("stride_w")};
+    op.pad = padding(in);
+    op.countPadding = false;
+    return op;
+}
+
+Operator softmax(NodeFields &in)
+{
+    ops::Softmax op;
+    const double beta = in.real("beta");
+    if (beta != 1 && beta != 0)
+        op.temperature = 1 / beta;
+    return op;
+}
+
+Operator logSoftmax(NodeFields &)
+{
+    return ops::Softmax{.kind = ops::Softmax::Kind::LogSoftmax};
+}
+
+Operator l2Normalization(NodeFields &)
+{
+    return ops::LpNormalization{};
+}
+
+/// What stands as an attribute in a body, and as an input in a file.
+ops::Dims listOr(NodeFields &in, std::string_view key, std::size_t slot)
+{
+    return in.has(key) ? in.integers(key) : in.integersAt(slot);
+}
+
+template <ops::Reduce::Kind kKind>
+Operator reduce(NodeFields &in)
+{
+    ops::Reduce op;
+    op.kind = kKind;
+    op.axes = listOr(in, "axes", 1);
+    op.eachElement = op.axes.empty();
+    op.keepDims = in.isSet("keep_dims");
+    return op;
+}
+
+template <bool kSmallest>
+Operator argReduce(NodeFields &in)
+{
+    ops::ArgReduce op;
+    op.smallest = kSmallest;
+    const ops::Dims axis = listOr(in, "axis", 1);
+    if (axis.size() > 1)
+        in.fail("axis", std::to_string(axis.size()) + " values", "one");
+    else if (!axis.empty())
+        op.axis = axis[0];
+    return op;
+}
+
+ops::Resize resized(NodeFields &in)
+{
+    ops::Resize op;
+    op.axes = ops::Dims{1, 2};
+    op.sizes = listOr(in, "size", 1);
+    op.places = in.isSet("align_corners") ? ops::Resize::Places::AlignCorners
+        : in.isSet("half_pixel_centers")  ? ops::Resize::Places::HalfPixel
+                                          : ops::Resize::Places::Asymmetric;
+    return op;
+}
+
+Operator resizeBilinear(NodeFields &in)
+{
+    ops::Resize op = resized(in);
+    op.mode = ops::Resize::Mode::Linear;
+    return op;
+}
+
+Operator resizeNearest(NodeFields &in)
+{
+    ops::Resize op = resized(in);
+    op.mode = ops::Resize::Mode::Nearest;
+    op.rounding = op.places == ops::Resize::Places::AlignCorners ? ops::Resize::Rounding::HalfUp
+                                                                 : ops::Resize::Rounding::Down;
+    if (op.places == ops::Resize::Places::HalfPixel)
+        op.places = ops::Resize::Places::HalfPixelNearest;
+    return op;
+}
+
+/// Of bodies alone: gates in the order input, output, forget, cell, as Recurrence has them.
+Operator lstm(NodeFields &in)
+{
+    ops::Recurrence op;
+    op.cell = ops::Recurrence::Cell::Lstm;
+    op.hiddenSize = in.integer("hidden_size");
+    if (op.hiddenSize == 0) // a node of a file, which its body computes
+        return ops::Opaque{"LSTM"};
+    using Kind = ops::Recurrence::Function::Kind;
+    op.functions = {{Kind::Sigmoid, 0, 0}, {Kind::Tanh, 0, 0}, {Kind::Tanh, 0, 0}};
+    op.hasBias = in.hasInput(3);
+    return op;
+}
+
+} // namespace
+
+std::span<const OperatorRow> layerRows()
+{
+    // clang-format off
+    static constexpr std::array kRows{
+        OperatorRow{"CONV_2D", conv2d},
+        OperatorRow{"FULLY_CONNECTED", fullyConnected},
+        OperatorRow{"BATCH_MATMUL", batchMatMul},
+        OperatorRow{"AVERAGE_POOL_2D", pool<ops::Pool::Kind::Average>},
+        OperatorRow{"MAX_POOL_2D", pool<ops::Pool::Kind::Max>},
+        OperatorRow{"SOFTMAX", softmax},
+        OperatorRow{"LOG_SOFTMAX", logSoftmax},
+        OperatorRow{"L2_NORMALIZATION", l2Normalization},
+        OperatorRow{"SUM", reduce<ops::Reduce::Kind::Sum>},
+        OperatorRow{"MEAN", reduce<ops::Reduce::Kind::Mean>},
+        OperatorRow{"REDUCE_MAX", reduce<ops::Reduce::Kind::Max>},
+        OperatorRow{"REDUCE_MIN", reduce<ops::Reduce::Kind::Min>},
+        OperatorRow{"REDUCE_PROD", reduce<ops::Reduce::Kind::Prod>},
+        OperatorRow{"ARG_MAX", argReduce<false>},
+        OperatorRow{"ARG_MIN", argReduce<true>},
+        OperatorRow{"RESIZE_BILINEAR", resizeBilinear},
+        OperatorRow{"RESIZE_NEAREST_NEIGHBOR", resizeNearest},
+        OperatorRow{"LSTM", lstm},
+    };
+    // clang-format on
+    return kRows;
+}
+
+} // namespace halftone::dialect::tflite
