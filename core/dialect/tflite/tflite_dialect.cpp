@@ -6,6 +6,7 @@
 #include "core/dialect/tflite/op_info.h"
 #include "core/graph/traverse.h"
 
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,7 @@ using tensor::Shape;
 using tensor::Tensor;
 
 constexpr std::string_view kCastMark = "_cast_"; // before the name of a float
+constexpr std::array<std::string_view, 1> kListVersions{"tflite"};
 
 NodeDefPtr oneOutput(std::string_view op, std::string name, graph::Attributes attributes,
                      std::vector<std::uint32_t> slots)
@@ -115,6 +117,11 @@ public:
         const std::size_t at = name.rfind(kCastMark);
         const std::string_view type = at == std::string_view::npos ? "" : name.substr(at + kCastMark.size());
         return type.starts_with("float") || type.starts_with("bfloat16");
+    }
+    std::span<const std::string_view> listVersions() const override { return kListVersions; }
+    std::string listResource(DType target, std::string_view) const override
+    {
+        return "oplists/tflite-" + std::string(tensor::nameOf(target)) + ".json";
     }
     bool infersParameterTypes() const override { return false; }
     bool storesCastParameters() const override { return true; }
