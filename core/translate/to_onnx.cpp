@@ -25,9 +25,9 @@ const WriterRow *rowFor(const ops::Operator &op)
 {
     static const auto kByOperator = [] {
         std::array<const WriterRow *, ops::Operators::kSize> rows{};
-        for (auto *part :
-             {elementwiseWriters, layerWriters, windowWriters, movementWriters, reshapeWriters,
-              reductionWriters, placeWriters, recurrenceWriters, codeWriters, codedProductWriters})
+        for (auto *part : {elementwiseWriters, layerWriters, windowWriters, movementWriters, reshapeWriters,
+                           reductionWriters, placeWriters, recurrenceWriters, codeWriters,
+                           codedProductWriters, linearCodeWriters})
             for (const WriterRow &row : part())
                 rows[row.op] = &row;
         return rows;
@@ -92,6 +92,22 @@ Result<infer::TypeMap> typesOf(const graph::Model &model, const InputFacts &inpu
     return infer::inferTypes(model.graph, types);
 }
 
+/// A node, with what is known of its inputs before a run: operators may have inputs in place of attributes.
+Result<ops::Operator> readNode(const GraphDraft &draft, graph::NodeId id)
+{
+    const graph::Graph &graph = draft.source().model.graph;
+    const dialect::Dialect &dialect = dialect::of(graph);
+    std::vector<tensor::Tensor> known;
+    for (const graph::Entry &input : graph.inputs(id)) {
+        HALFTONE_TRY(const auto constant, dialect.constantOf(graph.node(input.node)));
+        const tensor::Tensor *const held = constant ? &*constant : draft.parameter(input);
+        known.push_back(held != nullptr ? *held
+                                        : tensor::Tensor(tensor::DType::Unknown,
+                                                         draft.source().shapes.of(input), {}, {}));
+    }
+    return dialect.readWith(graph.node(id), known);
+}
+
 /// The translation, if its operators take the types that they get.
 Result<graph::Model> checked(graph::Model model)
 {
@@ -116,7 +132,12 @@ Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs)
         if (model.graph.isVariable(id))
             continue;
         const graph::NodeDef &node = model.graph.node(id);
-        HALFTONE_TRY(const ops::Operator op, dialect::of(model.graph).readFused(node));
+        HALFTONE_TRY(const auto constant, dialect::of(model.graph).constantOf(node));
+        if (constant) {
+            draft.stand({id, 0, 0}, draft.initializer(node.name, *constant));
+            continue;
+        }
+        HALFTONE_TRY(const ops::Operator op, readNode(draft, id));
         const WriterRow *const row = rowFor(op);
         if (row == nullptr) {
             if (std::ranges::find(missing, node.op) == missing.end())

@@ -151,44 +151,29 @@ Operator resizeNearest(NodeFields &in)
     return op;
 }
 
-/// Of bodies alone: gates in the order input, output, forget, cell, as Recurrence has them.
-Operator lstm(NodeFields &in)
-{
-    ops::Recurrence op;
-    op.cell = ops::Recurrence::Cell::Lstm;
-    op.hiddenSize = in.integer("hidden_size");
-    if (op.hiddenSize == 0) // a node of a file, which its body computes
-        return ops::Opaque{"LSTM"};
-    using Kind = ops::Recurrence::Function::Kind;
-    op.functions = {{Kind::Sigmoid, 0, 0}, {Kind::Tanh, 0, 0}, {Kind::Tanh, 0, 0}};
-    op.hasBias = in.hasInput(3);
-    return op;
-}
-
 } // namespace
 
 std::span<const OperatorRow> layerRows()
 {
     // clang-format off
     static constexpr std::array kRows{
-        OperatorRow{"CONV_2D", conv2d},
-        OperatorRow{"FULLY_CONNECTED", fullyConnected},
-        OperatorRow{"BATCH_MATMUL", batchMatMul},
-        OperatorRow{"AVERAGE_POOL_2D", pool<ops::Pool::Kind::Average>},
-        OperatorRow{"MAX_POOL_2D", pool<ops::Pool::Kind::Max>},
-        OperatorRow{"SOFTMAX", softmax},
-        OperatorRow{"LOG_SOFTMAX", logSoftmax},
-        OperatorRow{"L2_NORMALIZATION", l2Normalization},
-        OperatorRow{"SUM", reduce<ops::Reduce::Kind::Sum>},
-        OperatorRow{"MEAN", reduce<ops::Reduce::Kind::Mean>},
-        OperatorRow{"REDUCE_MAX", reduce<ops::Reduce::Kind::Max>},
-        OperatorRow{"REDUCE_MIN", reduce<ops::Reduce::Kind::Min>},
-        OperatorRow{"REDUCE_PROD", reduce<ops::Reduce::Kind::Prod>},
-        OperatorRow{"ARG_MAX", argReduce<false>},
-        OperatorRow{"ARG_MIN", argReduce<true>},
-        OperatorRow{"RESIZE_BILINEAR", resizeBilinear},
-        OperatorRow{"RESIZE_NEAREST_NEIGHBOR", resizeNearest},
-        OperatorRow{"LSTM", lstm},
+        OperatorRow{"CONV_2D", 2, conv2d},
+        OperatorRow{"FULLY_CONNECTED", 2, fullyConnected},
+        OperatorRow{"BATCH_MATMUL", 2, batchMatMul},
+        OperatorRow{"AVERAGE_POOL_2D", 1, pool<ops::Pool::Kind::Average>},
+        OperatorRow{"MAX_POOL_2D", 1, pool<ops::Pool::Kind::Max>},
+        OperatorRow{"SOFTMAX", 1, softmax},
+        OperatorRow{"LOG_SOFTMAX", 1, logSoftmax},
+        OperatorRow{"L2_NORMALIZATION", 1, l2Normalization},
+        OperatorRow{"SUM", 1, reduce<ops::Reduce::Kind::Sum>},
+        OperatorRow{"MEAN", 1, reduce<ops::Reduce::Kind::Mean>},
+        OperatorRow{"REDUCE_MAX", 1, reduce<ops::Reduce::Kind::Max>},
+        OperatorRow{"REDUCE_MIN", 1, reduce<ops::Reduce::Kind::Min>},
+        OperatorRow{"REDUCE_PROD", 1, reduce<ops::Reduce::Kind::Prod>},
+        OperatorRow{"ARG_MAX", 1, argReduce<false>},
+        OperatorRow{"ARG_MIN", 1, argReduce<true>},
+        OperatorRow{"RESIZE_BILINEAR", 1, resizeBilinear},
+        OperatorRow{"RESIZE_NEAREST_NEIGHBOR", 1, resizeNearest},
     };
     // clang-format on
     return kRows;

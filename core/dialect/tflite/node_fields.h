@@ -57,6 +57,7 @@ private:
 struct OperatorRow
 {
     std::string_view name;
+    std::size_t inputs; ///< that must be there
     ops::Operator (*read)(NodeFields &);
 };
 

@@ -151,6 +151,10 @@ Result<ops::Operator> TfliteDialect::readWith(const NodeDef &node, std::span<con
     if (row == nullptr)
         return ops::Operator(ops::Opaque{node.op});
     NodeFields fields(node, inputs);
+    for (std::size_t slot = 0; slot < row->inputs; ++slot)
+        if (!fields.hasInput(slot))
+            return badInput(node.name, "input " + std::to_string(slot) + " of " + node.op + " is missing",
+                            std::to_string(row->inputs) + " inputs");
     ops::Operator op = row->read(fields);
     if (fields.error())
         return *fields.error();

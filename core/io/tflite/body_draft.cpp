@@ -56,17 +56,29 @@ std::int64_t BodyDraft::option(std::string_view key) const
     return text == nullptr ? 0 : parseInteger(*text).value_or(0);
 }
 
+float BodyDraft::realOption(std::string_view key) const
+{
+    const std::string *const text = m_node.attributes.find(key);
+    return text == nullptr ? 0 : static_cast<float>(parseReal(*text).value_or(0));
+}
+
 std::string BodyDraft::name(std::string_view op)
 {
     return std::string(op) + '_' + std::to_string(m_count++);
 }
 
+/// Short lists of integers, which say what a node computes, are constants of the body.
 Entry BodyDraft::raw(std::size_t slot)
 {
+    constexpr std::size_t kShort = 64;
     const std::size_t place = *position(slot);
     const auto known = m_raw.find(place);
     if (known != m_raw.end())
         return known->second;
+    const auto &values = m_inputs[place]->values;
+    if (values && values->dtype() == DType::I32 && !m_inputs[place]->codes
+        && values->elementCount() <= kShort)
+        return m_raw.emplace(place, constant(*values)).first->second;
     graph::NodeDef def;
     def.op = names::kVariableOp;
     def.name = "input_" + std::to_string(place);
@@ -84,9 +96,9 @@ Entry BodyDraft::constant(Tensor values)
     return {m_graph.add(std::move(def), {}), 0, 0};
 }
 
-Entry BodyDraft::integers(const std::vector<std::int64_t> &values)
+Entry BodyDraft::constant(float value)
 {
-    return constant(vectorOf(DType::I32, values, false));
+    return constant(vectorOf(DType::F32, std::vector{value}, true));
 }
 
 Entry BodyDraft::add(std::string_view op, graph::Attributes attributes, Inputs inputs, DType type,
@@ -152,6 +164,13 @@ Entry BodyDraft::real(std::size_t slot)
         entry = add("CAST", {}, {entry});
     m_real.emplace(place, entry);
     return entry;
+}
+
+Entry BodyDraft::stored(Entry reals, std::size_t slot)
+{
+    const TensorFacts &tensor = facts(slot);
+    return tensor.codes ? decoded(coded(reals, *tensor.codes, tensor.type), *tensor.codes, tensor.type)
+                        : reals;
 }
 
 Entry BodyDraft::bias(std::size_t slot)

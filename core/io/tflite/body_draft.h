@@ -35,6 +35,7 @@ public:
     std::size_t outputCount() const { return m_outputs.size(); }
     /// An option as an integer; 0 where it is not written.
     std::int64_t option(std::string_view key) const;
+    float realOption(std::string_view key) const;
 
     // --- values. Needs: has(slot)
     graph::Entry raw(std::size_t slot); ///< as it comes
@@ -42,8 +43,10 @@ public:
     real(std::size_t slot); ///< codes decoded and float16 as float32; other integers as they come
     /// The bias of a product of inputs 0 and 1, whose codes count in the product of their scales where it has none of its own.
     graph::Entry bias(std::size_t slot);
+    /// What is left of reals when they are kept in the tensor of that slot, as codes where it has these.
+    graph::Entry stored(graph::Entry reals, std::size_t slot);
     graph::Entry constant(tensor::Tensor values);
-    graph::Entry integers(const std::vector<std::int64_t> &values); ///< int32, one axis
+    graph::Entry constant(float value);
 
     // --- nodes
     /// `type`: of all outputs.

@@ -32,18 +32,15 @@ Entry turned(BodyDraft &draft, Entry value)
     return draft.add("TRANSPOSE", std::move(attributes), {value});
 }
 
-Entry zeros(BodyDraft &draft, std::int64_t count)
-{
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(float));
-    return draft.constant(tensor::Tensor::owning(DType::F32, tensor::Shape{count}, std::move(bytes)));
-}
-
 /// Slots of weights and biases, in the order input, output, forget, cell.
 constexpr std::array<std::size_t, 4> kWeights{1, 4, 2, 3};
 constexpr std::array<std::size_t, 4> kRecurrentWeights{5, 8, 6, 7};
 constexpr std::array<std::size_t, 4> kBiases{12, 15, 13, 14};
 /// Peepholes, projection and normalisation.
 constexpr std::array<std::size_t, 9> kExtras{9, 10, 11, 16, 17, 20, 21, 22, 23};
+constexpr std::size_t kOutputState = 18;
+constexpr std::size_t kCellState = 19;
+constexpr std::int64_t kMostSteps = 512; ///< a body holds the nodes of each
 
 std::string lstmObstacle(const BodyDraft &draft)
 {
@@ -54,13 +51,83 @@ std::string lstmObstacle(const BodyDraft &draft)
     for (const std::size_t slot : kExtras)
         if (draft.has(slot))
             return "it has peepholes, a projection or a normalisation";
-    if (draft.node().attributes.find("cell_clip") != nullptr && draft.option("cell_clip") != 0)
-        return "it clips its cell state";
+    if (!draft.has(kOutputState) || !draft.has(kCellState))
+        return "its states are missing";
     if (draft.facts(0).shape.size() != 3 || draft.facts(1).shape.size() != 2
-        || draft.facts(5).shape.size() != 2)
+        || draft.facts(kRecurrentWeights[0]).shape.size() != 2)
         return "its inputs have other axes than time, batch and features";
+    const std::int64_t steps = draft.facts(0).shape[draft.option("time_major") != 0 ? 0 : 1];
+    if (steps < 1 || steps > kMostSteps)
+        return "it takes " + std::to_string(steps) + " steps; up to " + std::to_string(kMostSteps)
+            + " are computed";
     return {};
 }
+
+/// One layer, step by step.
+class LstmSteps
+{
+public:
+    explicit LstmSteps(BodyDraft &draft)
+        : m_draft(draft)
+        , m_recurrent(joined(draft, parts(kRecurrentWeights), 0))
+        , m_output(draft.real(kOutputState))
+        , m_cell(draft.real(kCellState))
+        , m_clip(draft.realOption("cell_clip"))
+    {
+    }
+
+    /// What the gates get of the data: (steps, batch, 4 · hidden).
+    Entry ofData(Entry data)
+    {
+        graph::Attributes lastAxis;
+        lastAxis.set("keep_num_dims", "1");
+        const std::array layer{data, joined(m_draft, parts(kWeights), 0), joined(m_draft, parts(kBiases), 0)};
+        return m_draft.add("FULLY_CONNECTED", std::move(lastAxis), layer);
+    }
+
+    /// `data`: (batch, 4 · hidden). Gives the new output.
+    Entry next(Entry data)
+    {
+        const Entry sums = both("ADD", data, m_draft.add("FULLY_CONNECTED", {}, {m_output, m_recurrent}));
+        graph::Attributes four;
+        four.set("axis", "1");
+        four.set("num_splits", "4");
+        const std::array all{sums};
+        const Entry gates = m_draft.add("SPLIT", std::move(four), all, DType::F32, 4);
+        const auto gate = [this, &gates](std::string_view op, std::uint32_t k) {
+            return m_draft.add(op, {}, {Entry{gates.node, k, 0}});
+        };
+        const Entry kept = both("MUL", gate("LOGISTIC", 2), m_cell);
+        m_cell = clipped(both("ADD", kept, both("MUL", gate("LOGISTIC", 0), gate("TANH", 3))));
+        m_cell = m_draft.stored(m_cell, kCellState);
+        const Entry shown = m_draft.add("TANH", {}, {m_cell});
+        m_output = m_draft.stored(both("MUL", gate("LOGISTIC", 1), shown), kOutputState);
+        return m_output;
+    }
+
+private:
+    std::vector<Entry> parts(const std::array<std::size_t, 4> &slots)
+    {
+        std::vector<Entry> entries;
+        for (const std::size_t slot : slots)
+            entries.push_back(m_draft.real(slot));
+        return entries;
+    }
+    Entry both(std::string_view op, Entry a, Entry b) { return m_draft.add(op, {}, {a, b}); }
+    Entry clipped(Entry cell)
+    {
+        if (m_clip <= 0)
+            return cell;
+        const Entry below = both("MINIMUM", cell, m_draft.constant(m_clip));
+        return both("MAXIMUM", below, m_draft.constant(-m_clip));
+    }
+
+    BodyDraft &m_draft;
+    Entry m_recurrent;
+    Entry m_output;
+    Entry m_cell;
+    float m_clip;
+};
 
 } // namespace
 
@@ -68,30 +135,20 @@ std::string drawLstm(BodyDraft &draft)
 {
     if (std::string obstacle = lstmObstacle(draft); !obstacle.empty())
         return obstacle;
-    const std::int64_t hidden = draft.facts(5).shape[1];
-    const std::int64_t features = draft.facts(1).shape[1];
-    const auto parts = [&draft](const std::array<std::size_t, 4> &slots) {
-        std::vector<Entry> entries;
-        for (const std::size_t slot : slots)
-            entries.push_back(draft.real(slot));
-        return entries;
-    };
     const bool isTimeFirst = draft.option("time_major") != 0;
-    const Entry data = isTimeFirst ? draft.real(0) : turned(draft, draft.real(0));
-    const Entry weights = reshaped(draft, joined(draft, parts(kWeights), 0), {1, 4 * hidden, features});
-    const Entry recurrent
-        = reshaped(draft, joined(draft, parts(kRecurrentWeights), 0), {1, 4 * hidden, hidden});
-    std::vector<Entry> biases = parts(kBiases);
-    biases.push_back(zeros(draft, 4 * hidden));
-    const Entry bias = reshaped(draft, joined(draft, biases, 0), {1, 8 * hidden});
-    graph::Attributes attributes;
-    attributes.set("hidden_size", std::to_string(hidden));
-    const std::array inputs{data, weights, recurrent, bias};
-    const Entry states = draft.add("LSTM", std::move(attributes), inputs, DType::F32, 3);
-    graph::Attributes direction;
-    direction.set("squeeze_dims", "[1]");
-    const Entry output = draft.add("SQUEEZE", std::move(direction), {states});
-    draft.give(isTimeFirst ? output : turned(draft, output));
+    const std::int64_t steps = draft.facts(0).shape[isTimeFirst ? 0 : 1];
+    LstmSteps layer(draft);
+    const std::array all{layer.ofData(isTimeFirst ? draft.real(0) : turned(draft, draft.real(0)))};
+    graph::Attributes each;
+    each.set("axis", "0");
+    each.set("num", std::to_string(steps));
+    const Entry data = draft.add("UNPACK", std::move(each), all, DType::F32, static_cast<std::size_t>(steps));
+    std::vector<Entry> outputs;
+    for (std::uint32_t step = 0; step < steps; ++step)
+        outputs.push_back(layer.next({data.node, step, 0}));
+    graph::Attributes along;
+    along.set("axis", isTimeFirst ? "0" : "1");
+    draft.give(draft.add("PACK", std::move(along), outputs));
     return {};
 }
 
