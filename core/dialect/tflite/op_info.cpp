@@ -45,10 +45,22 @@ std::string OpInfo::suffixOf(const graph::Attributes &attributes, std::size_t ou
     return '_' + outputName(attributes, output);
 }
 
+/// A rule has few places: of many outputs all have the first one's type, or nothing is said.
 ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
 {
+    constexpr std::ptrdiff_t kMostTypes = 8;
+    static const auto kOpen = ops::TypeRule::parse("?... -> ?...");
     const std::string *const types = attributes.find(kTypesKey);
-    return ops::TypeRule::parse("?... -> " + (types == nullptr ? std::string("?...") : *types));
+    if (types == nullptr)
+        return kOpen;
+    const std::string first = types->substr(0, types->find(','));
+    const auto count = std::ranges::count(*types, ',') + 1;
+    std::string all = first;
+    for (std::ptrdiff_t k = 1; k < count; ++k)
+        all += ',' + first;
+    if (all == *types)
+        return ops::TypeRule::parse("?... -> " + first + "...");
+    return count > kMostTypes ? kOpen : ops::TypeRule::parse("?... -> " + *types);
 }
 
 bool OpInfo::mayMerge() const

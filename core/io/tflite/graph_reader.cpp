@@ -182,8 +182,12 @@ Result<Entry> GraphReader::addStored(std::size_t tensor, const std::string &wher
         m_zeroBytes += std::min(size, kMostZeroBytes + 1) * tensor::sizeOf(facts.type);
         if (m_zeroBytes > kMostZeroBytes)
             return badInput(where, "states of more than " + humanBytes(kMostZeroBytes), "smaller ones");
-        facts.values = tensor::Tensor::owning(facts.type, tensor::Shape(facts.shape),
-                                              std::vector<std::byte>(size * tensor::sizeOf(facts.type)));
+        // LiteRT fills states with bytes of 0, those of int8 with their zero point.
+        const bool isCoded = facts.codes && facts.type == tensor::DType::I8;
+        facts.values = tensor::Tensor::owning(
+            facts.type, tensor::Shape(facts.shape),
+            std::vector<std::byte>(size * tensor::sizeOf(facts.type),
+                                   static_cast<std::byte>(isCoded ? facts.codes->zeros[0] : 0)));
     }
     if (!facts.values)
         return badInput(where, '"' + printable(name, kNameShown) + "\", which nothing gives",

@@ -148,7 +148,7 @@ Result<TensorFacts> readTensor(const Source &source, const schema::Tensor &tenso
     const auto size = bytesOf(facts.shape, row.bits);
     if (!size || !std::cmp_equal(*size, bytes.size()))
         return badInput(where, std::to_string(bytes.size()) + " bytes of values",
-                        size ? std::to_string(*size) + ", as its shape asks for" : "a smaller shape");
+                        size ? std::to_string(*size) + ", of its shape" : "a smaller shape");
     facts.values = tensor::unpacked(row.type, tensor::Shape(facts.shape), bytes, source.file);
     return facts;
 }
