@@ -101,9 +101,12 @@ Result<ops::Operator> readNode(const GraphDraft &draft, graph::NodeId id)
     for (const graph::Entry &input : graph.inputs(id)) {
         HALFTONE_TRY(const auto constant, dialect.constantOf(graph.node(input.node)));
         const tensor::Tensor *const held = constant ? &*constant : draft.parameter(input);
-        known.push_back(held != nullptr ? *held
-                                        : tensor::Tensor(tensor::DType::Unknown,
-                                                         draft.source().shapes.of(input), {}, {}));
+        const tensor::Shape &shape = draft.source().shapes.of(input);
+        if (held != nullptr)
+            known.push_back(*held);
+        else // its shape alone
+            known.push_back(shape.elementCount() ? tensor::Tensor(tensor::DType::Unknown, shape, {}, {})
+                                                 : tensor::Tensor());
     }
     return dialect.readWith(graph.node(id), known);
 }

@@ -1,15 +1,15 @@
 #include "core/backends/reference/reference_backend.h"
-#include "core/base/atomic_file.h"
+#include "core/base/mapped_file.h"
 #include "core/dialect/dialect.h"
 #include "core/interpret/interpreter.h"
 #include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
 #include "core/tensor/elements.h"
 
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -163,7 +163,7 @@ void TestTfliteModels::damagedFilesAreRefusedInOneLine_data()
     liteRtGivesTheSame_data();
 }
 
-/// Cut anywhere, and with any byte changed: read, or refused with the place.
+/// Cut at many places, and with many bytes changed, one at a time: read, or refused with the place.
 void TestTfliteModels::damagedFilesAreRefusedInOneLine()
 {
     QFETCH(QString, name);
@@ -179,14 +179,13 @@ void TestTfliteModels::damagedFilesAreRefusedInOneLine()
         const std::string message = loaded.error().message();
         return message.starts_with("damaged.tflite: ") && message.find('\n') == std::string::npos;
     };
-    for (std::size_t size = 0; size < whole.size(); size += 7)
+    for (std::size_t size = 0; size < whole.size(); size += 61)
         QVERIFY(check(whole.substr(0, size)));
-    for (std::size_t at = 0; at < whole.size(); ++at) {
-        for (const char value : {'\0', '\x7f', '\xff'}) {
-            std::string changed = whole;
-            changed[at] = value;
-            QVERIFY2(check(changed), qPrintable(QString::number(at)));
-        }
+    constexpr std::array kValues{'\0', '\x7f', '\xff', '\x01'};
+    for (std::size_t k = 0; 5 * k < whole.size(); ++k) {
+        std::string changed = whole;
+        changed[5 * k] = kValues[k % kValues.size()];
+        QVERIFY2(check(changed), qPrintable(QString::number(5 * k)));
     }
 }
 
