@@ -6,6 +6,7 @@
 #include "core/graph/traverse.h"
 #include "core/infer/infer_types.h"
 #include "core/infer/known_shapes.h"
+#include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/infer/variables.h"
 #include "core/translate/writers.h"
@@ -76,7 +77,7 @@ Result<infer::ShapeMap> shapesOf(const graph::Model &model, const InputFacts &in
         known[name] = tensor::Shape::ofRank(rank);
         HALFTONE_TRY(shapes, infer::inferShapes(model.graph, known));
     }
-    return shapes;
+    return infer::staticShapes(model, std::move(shapes));
 }
 
 Result<infer::TypeMap> typesOf(const graph::Model &model, const InputFacts &inputs)

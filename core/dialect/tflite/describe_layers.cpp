@@ -30,13 +30,12 @@ Operator conv2d(NodeFields &in)
     op.pad = padding(in);
     op.groups = in.integer(kGroupsKey, 1);
     op.hasBias = in.hasInput(2);
-    if (const tensor::Shape *const weight = in.shape(1)) {
-        if (weight->rank() != 4) {
-            in.fail("filter", weight->toString(), "four axes");
-            return op;
-        }
-        op.outputChannels = (*weight)[0];
-        op.kernel = {(*weight)[1], (*weight)[2]};
+    const ops::Dims weight = in.weightShape();
+    if (weight.size() == 4) {
+        op.outputChannels = weight[0];
+        op.kernel = {weight[1], weight[2]};
+    } else if (!in.waits()) {
+        in.fail("filter", std::to_string(weight.size()) + " axes", "four");
     }
     return op;
 }
@@ -48,8 +47,8 @@ Operator fullyConnected(NodeFields &in)
     op.hasBias = in.hasInput(2);
     if (in.text("weights_format") == "SHUFFLED4x16INT8")
         in.fail("weights_format", "SHUFFLED4x16INT8", "DEFAULT");
-    if (const tensor::Shape *const weight = in.shape(1); weight != nullptr && weight->rank() > 0)
-        op.units = (*weight)[0];
+    if (const ops::Dims weight = in.weightShape(); !weight.empty())
+        op.units = weight[0];
     return op;
 }
 
@@ -92,18 +91,12 @@ Operator l2Normalization(NodeFields &)
     return ops::LpNormalization{};
 }
 
-/// What stands as an attribute in a body, and as an input in a file.
-ops::Dims listOr(NodeFields &in, std::string_view key, std::size_t slot)
-{
-    return in.has(key) ? in.integers(key) : in.integersAt(slot);
-}
-
 template <ops::Reduce::Kind kKind>
 Operator reduce(NodeFields &in)
 {
     ops::Reduce op;
     op.kind = kKind;
-    op.axes = listOr(in, "axes", 1);
+    op.axes = in.integersAt("axes", 1);
     op.eachElement = op.axes.empty();
     op.keepDims = in.isSet("keep_dims");
     return op;
@@ -114,7 +107,7 @@ Operator argReduce(NodeFields &in)
 {
     ops::ArgReduce op;
     op.smallest = kSmallest;
-    const ops::Dims axis = listOr(in, "axis", 1);
+    const ops::Dims axis = in.integersAt("axis", 1);
     if (axis.size() > 1)
         in.fail("axis", std::to_string(axis.size()) + " values", "one");
     else if (!axis.empty())
@@ -126,7 +119,7 @@ ops::Resize resized(NodeFields &in)
 {
     ops::Resize op;
     op.axes = ops::Dims{1, 2};
-    op.sizes = listOr(in, "size", 1);
+    op.sizes = in.integersAt("size", 1);
     op.places = in.isSet("align_corners") ? ops::Resize::Places::AlignCorners
         : in.isSet("half_pixel_centers")  ? ops::Resize::Places::HalfPixel
                                           : ops::Resize::Places::Asymmetric;

@@ -9,17 +9,9 @@ namespace {
 
 using ops::Operator;
 
-/// What stands as an attribute in a body, and as an input in a file.
-ops::Dims valuesOf(NodeFields &in, std::string_view key, std::size_t slot)
-{
-    return in.has(key) || !in.hasInput(slot) ? in.integers(key) : in.integersAt(slot);
-}
-
 std::int64_t oneOf(NodeFields &in, std::string_view key, std::size_t slot)
 {
-    if (in.has(key))
-        return in.integer(key);
-    const ops::Dims values = in.integersAt(slot);
+    const ops::Dims values = in.integersAt(key, slot);
     if (values.size() > 1)
         in.fail(key, std::to_string(values.size()) + " values", "one");
     return values.empty() ? 0 : values[0];
@@ -27,30 +19,30 @@ std::int64_t oneOf(NodeFields &in, std::string_view key, std::size_t slot)
 
 Operator reshape(NodeFields &in)
 {
-    const ops::Dims shape = in.hasInput(1) ? in.integersAt(1) : in.integers("new_shape");
+    const ops::Dims shape = in.hasInput(1) ? in.integersAt("shape", 1) : in.integers("new_shape");
     return ops::Reshape{.shape = shape, .zeroIsExtent = true};
 }
 
 Operator transpose(NodeFields &in)
 {
-    return ops::Transpose{valuesOf(in, "permutation", 1)};
+    return ops::Transpose{in.integersAt("permutation", 1)};
 }
 
 Operator pad(NodeFields &in)
 {
-    return ops::Pad{ops::Pad::Mode::Constant, valuesOf(in, "paddings", 1), in.real("pad_value")};
+    return ops::Pad{ops::Pad::Mode::Constant, in.integersAt("paddings", 1), in.real("pad_value")};
 }
 
 Operator padV2(NodeFields &in)
 {
-    return ops::Pad{ops::Pad::Mode::Constant, in.integersAt(1), in.realAt(2)};
+    return ops::Pad{ops::Pad::Mode::Constant, in.integersAt("paddings", 1), in.realAt(2)};
 }
 
 Operator mirrorPad(NodeFields &in)
 {
     if (in.text("mode") == "SYMMETRIC")
         return ops::Opaque{"MIRROR_PAD"};
-    return ops::Pad{ops::Pad::Mode::Reflect, in.integersAt(1), 0};
+    return ops::Pad{ops::Pad::Mode::Reflect, in.integersAt("paddings", 1), 0};
 }
 
 Operator concatenation(NodeFields &in)
@@ -84,7 +76,7 @@ Operator split(NodeFields &in)
 Operator splitV(NodeFields &in)
 {
     ops::Split op;
-    op.sizes = in.integersAt(1);
+    op.sizes = in.integersAt("sizes", 1);
     op.axis = oneOf(in, "axis", 2);
     return op;
 }
@@ -104,8 +96,8 @@ Operator squeeze(NodeFields &in)
 
 Operator slice(NodeFields &in)
 {
-    const ops::Dims begin = valuesOf(in, "begin", 1);
-    const ops::Dims size = valuesOf(in, "size", 2);
+    const ops::Dims begin = in.integersAt("begin", 1);
+    const ops::Dims size = in.integersAt("size", 2);
     ops::Slice op;
     if (begin.size() != size.size() && !in.waits())
         in.fail("size", std::to_string(size.size()) + " values", std::to_string(begin.size()));
@@ -124,9 +116,9 @@ bool bit(std::int64_t mask, std::size_t k)
 /// Axes that are to vanish are 1 long in the result; the body drops them.
 Operator stridedSlice(NodeFields &in)
 {
-    const ops::Dims begin = in.integersAt(1);
-    const ops::Dims end = in.integersAt(2);
-    const ops::Dims step = in.integersAt(3);
+    const ops::Dims begin = in.integersAt("begin", 1);
+    const ops::Dims end = in.integersAt("end", 2);
+    const ops::Dims step = in.integersAt("strides", 3);
     if (in.isSet("ellipsis_mask") || in.isSet("new_axis_mask") || in.isSet("offset"))
         return ops::Opaque{"STRIDED_SLICE"};
     ops::Slice op;
@@ -149,12 +141,12 @@ Operator stridedSlice(NodeFields &in)
 
 Operator tile(NodeFields &in)
 {
-    return ops::Tile{in.integersAt(1)};
+    return ops::Tile{in.integersAt("repeats", 1)};
 }
 
 Operator broadcastTo(NodeFields &in)
 {
-    return ops::Expand{.shape = in.integersAt(1)};
+    return ops::Expand{.shape = in.integersAt("shape", 1)};
 }
 
 Operator shapeOf(NodeFields &)

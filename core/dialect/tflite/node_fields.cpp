@@ -1,6 +1,7 @@
 #include "core/dialect/tflite/node_fields.h"
 
 #include "core/base/text.h"
+#include "core/dialect/tflite/tflite_dialect.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
@@ -55,13 +56,17 @@ std::optional<std::size_t> NodeFields::position(std::size_t slot) const
     return static_cast<std::size_t>(found - m_node.slots.begin());
 }
 
-const tensor::Shape *NodeFields::shape(std::size_t slot)
+ops::Dims NodeFields::weightShape()
 {
-    const auto at = position(slot);
-    if (at && *at < m_values.size() && m_values[*at].shape().isComplete())
-        return &m_values[*at].shape();
+    if (has(kWeightShapeKey))
+        return integers(kWeightShapeKey);
+    const auto at = position(1);
+    if (at && *at < m_values.size() && m_values[*at].shape().isComplete()) {
+        const auto dims = m_values[*at].shape().dims();
+        return {dims.begin(), dims.end()};
+    }
     m_waits = true;
-    return nullptr;
+    return {};
 }
 
 const tensor::Tensor *NodeFields::value(std::size_t slot)
@@ -73,8 +78,10 @@ const tensor::Tensor *NodeFields::value(std::size_t slot)
     return nullptr;
 }
 
-ops::Dims NodeFields::integersAt(std::size_t slot)
+ops::Dims NodeFields::integersAt(std::string_view key, std::size_t slot)
 {
+    if (has(key))
+        return integers(key);
     const tensor::Tensor *const found = value(slot);
     if (found == nullptr)
         return {};

@@ -34,10 +34,12 @@ public:
     ops::Dims integers(std::string_view key);
 
     bool hasInput(std::size_t slot) const { return position(slot).has_value(); }
-    /// Null where an extent is not known; the node waits then.
-    const tensor::Shape *shape(std::size_t slot);
+    /// The shape of the weight, input 1; empty where it is not known; the node waits then.
+    ops::Dims weightShape();
     std::size_t inputs() const { return m_node.slots.size(); }
-    ops::Dims integersAt(std::size_t slot); ///< the node waits where it is not known
+    /// What a file gives as an input, from the attribute of that name if its value was known when the file was read. The node waits
+    /// where it is not known.
+    ops::Dims integersAt(std::string_view key, std::size_t slot);
     double realAt(std::size_t slot);
 
     void fail(std::string_view key, std::string found, std::string expected);

@@ -15,6 +15,9 @@ inline constexpr std::string_view kShapeKey = "shape";
 inline constexpr std::string_view kTypesKey = "types";
 /// Of a variable of a body: which input of the node it is.
 inline constexpr std::string_view kBodyInputKey = "inner";
+/// Of a node whose second input is a constant weight: its shape, "[8,3,3,1]". Short constants that say what a node computes are
+/// attributes with the name of their input.
+inline constexpr std::string_view kWeightShapeKey = "weight_shape";
 /// In bodies alone: the groups of a CONV_2D, the axis of codes with a scale a place.
 inline constexpr std::string_view kGroupsKey = "groups";
 inline constexpr std::string_view kAxisKey = "quantized_dimension";

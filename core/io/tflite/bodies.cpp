@@ -1,3 +1,4 @@
+#include "core/dialect/tflite/node_fields.h"
 #include "core/dialect/tflite/tflite_dialect.h"
 #include "core/io/tflite/body_draft.h"
 
@@ -56,6 +57,9 @@ std::string drawDepthwise(BodyDraft &draft)
     graph::Attributes options = draft.options();
     options.erase("depth_multiplier");
     options.set(std::string(names::kGroupsKey), std::to_string(draft.facts(0).shape[3]));
+    const auto &held = draft.facts(1).shape;
+    options.set(std::string(names::kWeightShapeKey),
+                names::listText(std::array{held[3], held[1], held[2], held[0]}));
     return drawProduct(draft, weight, std::move(options), "CONV_2D");
 }
 

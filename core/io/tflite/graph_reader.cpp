@@ -7,6 +7,7 @@
 #include "core/io/tflite/body_draft.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace halftone::io::tflite {
@@ -40,6 +41,27 @@ std::string typesOf(std::span<const TensorFacts *const> outputs)
         types.append(output->type == tensor::DType::Unknown ? "?" : tensor::nameOf(output->type));
     }
     return types;
+}
+
+/// What constant inputs say of the operator, as attributes, so that it is known without values.
+void describeConstants(NodeDef &def, std::span<const TensorFacts *const> inputs)
+{
+    static constexpr std::array<std::string_view, 11> kKeys{"axes",     "axis",  "shape",  "permutation",
+                                                            "paddings", "size",  "begin",  "end",
+                                                            "strides",  "sizes", "repeats"};
+    constexpr std::size_t kMostValues = 64;
+    const names::OpInfo *const info = names::operatorNamed(def.op);
+    for (std::size_t k = 0; info != nullptr && k < inputs.size(); ++k) {
+        const std::string key = info->inputName(def.attributes, def.slots[k]);
+        const auto &values = inputs[k]->values;
+        if (def.slots[k] == 1 && info->slotRole(def.attributes, 1) == dialect::SlotRole::Weight)
+            def.attributes.set(std::string(names::kWeightShapeKey), names::listText(inputs[k]->shape));
+        if (!values || values->dtype() != tensor::DType::I32 || values->elementCount() > kMostValues
+            || std::ranges::find(kKeys, key) == kKeys.end())
+            continue;
+        const std::vector<std::int32_t> held = values->values<std::int32_t>();
+        def.attributes.set(key, names::listText(std::vector<std::int64_t>(held.begin(), held.end())));
+    }
 }
 
 } // namespace
@@ -279,6 +301,7 @@ Result<void> GraphReader::addOperator(const schema::Operator &op, std::size_t po
     }
     if (!outputs.empty())
         def.attributes.set(std::string(names::kTypesKey), typesOf(outputs));
+    describeConstants(def, inputs);
     std::string codes;
     for (const TensorFacts *const output : outputs)
         if (output->codes)
