@@ -9,6 +9,7 @@
 #include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/infer/variables.h"
+#include "core/ops/settle.h"
 #include "core/translate/writers.h"
 
 #include <algorithm>
@@ -112,6 +113,30 @@ Result<ops::Operator> readNode(const GraphDraft &draft, graph::NodeId id)
     return dialect.readWith(graph.node(id), known);
 }
 
+/// Does its padding follow from the extents of the data?
+bool hasOpenPadding(const ops::Operator &op)
+{
+    const auto isOpen = [](const ops::Padding &pad) { return pad.same != ops::Padding::Same::No; };
+    const auto *const conv = op.getIf<ops::Conv>();
+    const auto *const pool = op.getIf<ops::Pool>();
+    return (conv != nullptr && isOpen(conv->pad)) || (pool != nullptr && isOpen(pool->pad));
+}
+
+/// The node with paddings in numbers. fails: Unsupported where an extent that says them is not known
+Result<ops::Operator> settledNode(const GraphDraft &draft, graph::NodeId id)
+{
+    HALFTONE_TRY(const ops::Operator op, readNode(draft, id));
+    const graph::Graph &graph = draft.source().model.graph;
+    if (!hasOpenPadding(op) || graph.inputs(id).empty())
+        return op;
+    const tensor::Shape &data = draft.source().shapes.of(graph.inputs(id)[0]);
+    const auto dims = data.dims();
+    if (dims.empty() || std::ranges::any_of(dims.subspan(1), [](std::int64_t dim) { return dim < 0; }))
+        return orElse(unsupported(graph.node(id).name, "its padding depends on extents that are not known"),
+                      Field::Shape, "for the inputs");
+    return ops::settled(op, std::span(&data, 1));
+}
+
 /// The translation, if its operators take the types that they get.
 Result<graph::Model> checked(graph::Model model)
 {
@@ -141,7 +166,7 @@ Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs)
             draft.stand({id, 0, 0}, draft.initializer(node.name, *constant));
             continue;
         }
-        HALFTONE_TRY(const ops::Operator op, readNode(draft, id));
+        HALFTONE_TRY(const ops::Operator op, settledNode(draft, id));
         const WriterRow *const row = rowFor(op);
         if (row == nullptr) {
             if (std::ranges::find(missing, node.op) == missing.end())

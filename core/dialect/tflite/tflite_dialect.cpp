@@ -88,6 +88,11 @@ public:
     }
     NodeDefPtr withDeclaredType(const NodeDefPtr &variable, DType type) const override;
     Shape declaredShape(const graph::Graph &graph, const NodeDef &variable) const override;
+    Shape filledShape(const graph::Graph &, const NodeDef &node) const override
+    {
+        const Tensor *const held = node.op == kConstantOp ? node.tensorOf("value") : nullptr;
+        return held == nullptr ? Shape() : held->shape();
+    }
     Result<std::optional<Tensor>> constantOf(const NodeDef &node) const override;
     NodeDefPtr withConstant(const NodeDefPtr &node, Tensor values) const override;
     std::string_view variableOf(std::string_view arrayName) const override { return arrayName; }
