@@ -29,6 +29,21 @@ Result<void> writeDequantizeLinear(NodeWriter &to, const ops::DequantizeLinear &
     return writeByScales(to, op, "DequantizeLinear");
 }
 
+/// The sizes of all axes, where they are known: ONNX Runtime 1.32 fails on some graphs that name axes. Otherwise those of the named ones.
+ops::Dims wholeSizes(const ops::Resize &op, const tensor::Shape &data)
+{
+    if (!op.axes || !data.isComplete() || op.axes->size() != op.sizes.size())
+        return op.sizes;
+    ops::Dims sizes(data.dims().begin(), data.dims().end());
+    for (std::size_t k = 0; k < op.sizes.size(); ++k) {
+        const std::int64_t axis = (*op.axes)[k];
+        if (axis < 0 || axis >= std::ssize(sizes))
+            return op.sizes;
+        sizes[static_cast<std::size_t>(axis)] = op.sizes[k];
+    }
+    return sizes;
+}
+
 Result<void> writeResize(NodeWriter &to, const ops::Resize &op)
 {
     using Places = ops::Resize::Places;
@@ -52,9 +67,10 @@ Result<void> writeResize(NodeWriter &to, const ops::Resize &op)
         const auto rounding = isBehind ? ops::Resize::Rounding::HalfUp : op.rounding;
         attributes.set("nearest_mode", std::string(kRoundings[static_cast<std::size_t>(rounding)]));
     }
-    if (op.axes)
+    const ops::Dims sizes = wholeSizes(op, to.shape(0));
+    if (op.axes && sizes.size() == op.sizes.size())
         attributes.set("axes", text(*op.axes));
-    to.set(to.add("Resize", {to.in(), kNone, kNone, to.integers("sizes", op.sizes)}, std::move(attributes)));
+    to.set(to.add("Resize", {to.in(), kNone, kNone, to.integers("sizes", sizes)}, std::move(attributes)));
     return {};
 }
 

@@ -130,6 +130,12 @@ graph::Attributes BodyDraft::options() const
 Entry BodyDraft::decoded(Entry codes, const Codes &how, DType type)
 {
     const bool isScalar = how.scales.size() == 1;
+    if (type == DType::I16 && isScalar) {
+        const Entry reals = add("CAST", {}, {codes});
+        const Entry zero = constant(static_cast<float>(how.zeros[0]));
+        return add("MUL", {},
+                   {how.zeros[0] == 0 ? reals : add("SUB", {}, {reals, zero}), constant(how.scales[0])});
+    }
     std::vector<Entry> inputs{codes, constant(vectorOf(DType::F32, how.scales, isScalar))};
     if (std::ranges::any_of(how.zeros, [](std::int64_t zero) { return zero != 0; }))
         inputs.push_back(constant(vectorOf(type, how.zeros, isScalar)));
@@ -138,13 +144,19 @@ Entry BodyDraft::decoded(Entry codes, const Codes &how, DType type)
     return add("DEQUANTIZE", std::move(attributes), inputs);
 }
 
-/// int32 is no type of codes that QUANTIZE makes: rounded and cast.
+/// QUANTIZE makes codes of 8 bits; longer ones are rounded, cut and cast.
 Entry BodyDraft::coded(Entry reals, const Codes &how, DType type)
 {
     const bool isScalar = how.scales.size() == 1;
     const Entry scales = constant(vectorOf(DType::F32, how.scales, isScalar));
-    if (type == DType::I32)
-        return add("CAST", {}, {add("ROUND", {}, {add("DIV", {}, {reals, scales})})}, type);
+    if (type == DType::I32 || type == DType::I16) {
+        const float least = type == DType::I16 ? -32768.0F : -2147483648.0F;
+        const float most = type == DType::I16 ? 32767.0F : 2147483520.0F; // the largest float32 below 2^31
+        const Entry zero = constant(static_cast<float>(how.zeros[0]));
+        const Entry whole = add("ADD", {}, {add("ROUND", {}, {add("DIV", {}, {reals, scales})}), zero});
+        const Entry cut = add("MINIMUM", {}, {add("MAXIMUM", {}, {whole, constant(least)}), constant(most)});
+        return add("CAST", {}, {cut}, type);
+    }
     graph::Attributes attributes;
     attributes.set(std::string(names::kAxisKey), std::to_string(how.axis));
     return add("QUANTIZE", std::move(attributes),
