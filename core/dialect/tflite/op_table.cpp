@@ -1,6 +1,7 @@
 #include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/dialect/tflite/op_info.h"
+#include "core/dialect/tflite/tflite_dialect.h"
 
 #include <array>
 #include <cassert>
@@ -24,6 +25,8 @@ constexpr std::array<std::pair<std::string_view, FieldKind>, 11> kFieldKinds{{
     {"float32s", FieldKind::Float32List},
     {"text", FieldKind::Text},
 }};
+
+constexpr int kNoCode = -1; ///< of operators that are in no file
 
 struct OperatorTable
 {
@@ -79,6 +82,13 @@ OperatorTable readOperators()
         table.byCode.emplace(info->code, info.get());
         table.all.push_back(info.get());
         table.byName.emplace(name, std::move(info));
+    }
+    for (const std::string_view ours : {kConstantOp, kCopyOp}) {
+        auto info = std::make_unique<OpInfo>();
+        info->name = ours;
+        info->code = kNoCode;
+        info->takesAnyAttribute = true;
+        table.byName.emplace(ours, std::move(info));
     }
     for (const auto &[name, values] : json["names"].items())
         for (const auto &[value, text] : values.items())
