@@ -93,7 +93,7 @@ backends::BackendEntry entryOf(const RuntimeKind &kind)
     const RuntimeSetting setting{&kind, library, {}};
     entry.device = setting.title() + ", " + std::string(kind.provider);
     entry.why = library.mayBeAsked
-        ? "runs whole models; the python3 in PATH is a script, which is asked for its place"
+        ? "runs whole models; the python3 in PATH is a script, which tells its place"
         : "runs whole models, from " + library.file;
     entry.providers = [&kind, library] { return providersOf(kind, library); };
     entry.make = [setting](const backends::BackendUse &use) {
