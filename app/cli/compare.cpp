@@ -213,7 +213,7 @@ Comparing comparingWith(graph::Model other, const session::Session &session, con
 /// The session with what the codes of its weights stand for in place of these.
 Result<session::Session> withRoundedWeights(const session::Session &session, const policy::Policy &policy)
 {
-    auto rounded = weights::roundWeights(session.source().model, weightsOf(policy));
+    auto rounded = weights::roundWeights(session.source().model, weights::weightsOf(policy));
     if (!rounded.ok())
         return aboutModel(std::move(rounded).error(), session);
     io::LoadedModel loaded = session.source();
@@ -239,8 +239,10 @@ Result<Comparing> comparingOf(CompareOptions &options, session::Session &session
         });
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
-    HALFTONE_CHECK(options.weights.apply(policy));
+    HALFTONE_CHECK(policy::addWeights(policy, options.weights.texts));
     const bool hasWeights = !policy.weights.empty();
+    if (hasWeights && options.compare.settings.isolated)
+        return badCall(Field::Effect, options.effect + " with formats of weights", "cumulative");
     HALFTONE_TRY(const session::Session changed,
                  hasWeights ? withRoundedWeights(session, policy) : Result<session::Session>(session));
     if (hasWeights && !options.policy.isGiven())
@@ -320,8 +322,6 @@ Result<void> writeComparisonShards(const CompareOptions &options, const session:
 Result<void> compare(CompareOptions options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(takeOptions(options));
-    if (options.weights.isGiven() && options.compare.settings.isolated)
-        return badCall("--effect", options.effect + " with --weights", "cumulative");
     if (options.weights.isGiven() && !options.against.empty())
         return badCall("--weights", "cannot be combined with --against");
     if ((!options.against.empty() || comparesBackends(options)) && options.compare.settings.isolated)

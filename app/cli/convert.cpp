@@ -10,6 +10,7 @@
 #include "core/dialect/dialect.h"
 #include "core/dialect/held_reals.h"
 #include "core/report/conversion_json.h"
+#include "core/results/weights_json.h"
 #include "core/rewrite/nested_conversions.h"
 #include "core/session/for_runtime.h"
 
@@ -143,20 +144,10 @@ Result<StoredWeights> storedWeights(const graph::Model &model, const session::Se
 {
     if (policy.weights.empty())
         return StoredWeights();
-    auto lowered = weights::lowerWeights(model, weightsOf(policy), &session.source().model);
+    auto lowered = weights::lowerWeights(model, weights::weightsOf(policy), &session.source().model);
     if (!lowered.ok())
         return aboutModel(std::move(lowered).error(), session);
     return StoredWeights(std::move(lowered).value());
-}
-
-/// The report of a conversion with what became of the weights.
-std::string withWeights(std::string report, const StoredWeights &weights)
-{
-    if (!weights)
-        return report;
-    Json json = Json::parse(report, nullptr, false);
-    addWeightsJson(*weights, json);
-    return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 /// A model that nothing is asked of is written as it was read, or as the same in another format.
@@ -168,7 +159,7 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
         return badCall("--input", "a model that is copied keeps the types of its inputs",
                        "; to convert it, pass --target, --policy or another policy option");
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session)); // types and shapes of inputs
-    HALFTONE_CHECK(options.weights.apply(policy));
+    HALFTONE_CHECK(policy::addWeights(policy, options.weights.texts));
     const int opset = wanted(options.opset);
     graph::Model model = session.source().model;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, tensor::DType::Unknown, opset));
@@ -181,7 +172,7 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
         Json json{{"written", written}, {"copied", !weights},     {"target", nullptr},
                   {"casts", 0},         {"nodes", Json::array()}, {"params", Json::array()}};
         if (weights)
-            addWeightsJson(*weights, json);
+            results::addLowered(*weights, json);
         printJson(json);
         return {};
     }
@@ -270,7 +261,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
-    HALFTONE_CHECK(options.weights.apply(policy));
+    HALFTONE_CHECK(policy::addWeights(policy, options.weights.texts));
     if (!walks::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
         return badCall("--inputs", "a folder of pictures only serves to calibrate int8 operators",
                        "; pass an .npz file, or select int8 operators with --int8-op");
@@ -302,8 +293,10 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         notes.insert(notes.end(), weights->notes.begin(), weights->notes.end());
     const bool wantsReport = options.json || !options.report.empty();
     std::string report = wantsReport
-        ? withWeights(report::conversionJson(session.source().model.graph, converted, &shapes), weights)
+        ? report::conversionJson(session.source().model.graph, converted, &shapes)
         : std::string();
+    if (wantsReport && weights)
+        report = results::withLowered(report, *weights);
     if (wantsReport && !options.runtime.empty())
         addLeft(report, options.runtime, left);
     if (!options.report.empty())

@@ -13,6 +13,7 @@
 #include "core/policy/weight_choice.h"
 #include "core/quantize/pairs.h"
 #include "core/results/quantization_json.h"
+#include "core/results/weights_json.h"
 #include "core/session/for_runtime.h"
 #include "core/walks/gptq_weights.h"
 
@@ -138,16 +139,6 @@ Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
     return {};
 }
 
-void printSkipped(const std::vector<quantize::SkippedNode> &nodes, const std::string &title)
-{
-    if (nodes.empty())
-        return;
-    Table skipped({title, "operator", "why"});
-    for (const quantize::SkippedNode &node : nodes)
-        skipped.add({printable(node.name), printable(node.op), printable(node.why)});
-    print(skipped.toString() + '\n');
-}
-
 void printSummary(const QuantizeOptions &options, const walks::QuantizeOutcome &outcome,
                   const std::vector<std::string> &written)
 {
@@ -167,7 +158,8 @@ void printSummary(const QuantizeOptions &options, const walks::QuantizeOutcome &
     head.add({"skipped", counted(outcome.quantized.skipped.size(), "node", "nodes")});
     head.add({"time", seconds.data()});
     print(head.toString() + '\n');
-    printSkipped(outcome.quantized.skipped, "stays float32");
+    if (!outcome.quantized.skipped.empty())
+        print(skippedText(outcome.quantized.skipped, "stays float32") + '\n');
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
 }
@@ -192,48 +184,6 @@ Result<void> checkWeightsAlone(const QuantizeOptions &options)
     return {};
 }
 
-/// --exclude and --exclude-op are rules, too.
-policy::Policy weightsPolicy(const QuantizeOptions &options)
-{
-    policy::Policy policy;
-    for (const std::string &name : options.settings.options.excludedNames)
-        policy.weights.push_back({name, std::nullopt});
-    for (const std::string &op : options.settings.options.excludedOps)
-        policy.weights.push_back({op, std::nullopt});
-    return policy;
-}
-
-Json weightsReport(const weights::LoweredModel &lowered, const std::vector<std::string> &written,
-                   double seconds)
-{
-    Json skipped = Json::array();
-    for (const quantize::SkippedNode &node : lowered.skipped)
-        skipped.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
-    Json json = Json::object();
-    addWeightsJson(lowered, json);
-    json["model_bytes"] = graph::parameterBytes(lowered.model);
-    json["skipped"] = std::move(skipped);
-    json["notes"] = lowered.notes;
-    json["written"] = written;
-    json["seconds"] = seconds;
-    return json;
-}
-
-/// By the data, where there are some.
-Result<weights::LoweredModel> loweredWeights(const session::Session &session, const policy::Policy &policy,
-                                             const walks::CalibrateOptions &data, const std::stop_token &stop)
-{
-    const io::LoadedModel &source = session.source();
-    const bool hasData = !data.examples.inputs.empty();
-    const auto method = policy.weightMethod.value_or(hasData ? policy::WeightMethod::Gptq
-                                                             : policy::WeightMethod::LeastSquares);
-    if (method != policy::WeightMethod::Gptq)
-        return weights::lowerWeights(source.model, weightsOf(policy));
-    if (!hasData)
-        return badCall("--method", "gptq needs data", "; pass --inputs F.npz|DIR, or choose mse");
-    return walks::lowerByGptq(source.model, source.modelPath, weightsOf(policy), data, progress(stop));
-}
-
 Result<void> quantizeWeights(QuantizeOptions options, const std::stop_token &stop)
 {
     const auto start = std::chrono::steady_clock::now();
@@ -248,22 +198,23 @@ Result<void> quantizeWeights(QuantizeOptions options, const std::stop_token &sto
     HALFTONE_TRY(const session::Session opened, options.model.open(stop));
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     policy::Policy policy;
-    HALFTONE_CHECK(options.weights.apply(policy));
-    const policy::Policy excluded = weightsPolicy(options);
-    policy.weights.insert(policy.weights.end(), excluded.weights.begin(), excluded.weights.end());
-    policy.weightForm = policy::weightFormNamed(options.form);
-    auto made = loweredWeights(session, policy, data, stop);
+    options.weights.texts.form = options.form;
+    HALFTONE_CHECK(policy::addWeights(policy, options.weights.texts));
+    weights::WeightsRequest request = weights::weightsOf(policy);
+    weights::keep(request, options.settings.options.excludedNames);
+    weights::keep(request, options.settings.options.excludedOps);
+    const io::LoadedModel &source = session.source();
+    auto made = walks::lowerWeights(source.model, source.modelPath, request, data, progress(stop));
     if (!made.ok())
         return aboutModel(std::move(made).error(), session);
     HALFTONE_TRY(const std::vector<std::string> written, session.write(made.value().model, output));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (options.json) {
-        printJson(weightsReport(made.value(), written, seconds.count()));
+        printJson(results::loweredJson(made.value(), written, seconds.count()));
         return {};
     }
     tellNotes(session.source().modelPath, made.value().notes);
     print(weightsText(made.value()) + '\n');
-    printSkipped(made.value().skipped, "stays as it is");
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
     return {};
@@ -273,7 +224,7 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
 {
     if (options.weights.isGiven())
         return quantizeWeights(std::move(options), stop);
-    if (!options.weights.method.empty())
+    if (!options.weights.texts.method.empty())
         return badCall(Field::WeightMethod, "chooses codes of weights", "; pass --weights too");
     HALFTONE_CHECK(takeOptions(options));
     HALFTONE_TRY(const io::ModelOutput output,

@@ -1,8 +1,8 @@
 #include "app/cli/weight_options.h"
 
+#include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/policy/weight_choice.h"
-#include "core/report/json_values.h"
 
 #include <map>
 
@@ -15,7 +15,7 @@ void WeightOptions::addTo(Command &command, Extras extras)
         methods.emplace_back("gptq");
     command
         .option(
-            "--weights", &weights,
+            "--weights", &texts.rules,
             "Store weights as codes in blocks while products compute in their type: "
                 + std::string(tensor::kWeightFormats)
                 + ", or none; before it a node, an operator or a /pattern/ and \"=\" (default: every MatMul "
@@ -23,7 +23,7 @@ void WeightOptions::addTo(Command &command, Extras extras)
         .type("[TARGET=]FORMAT");
     command
         .option(
-            "--method", &method,
+            "--method", &texts.method,
             "How codes of weights are chosen: rtn (nearest) or mse (of 26 ranges of a block the one with "
             "the least squared error)"
                 + std::string(extras.takesData
@@ -35,34 +35,11 @@ void WeightOptions::addTo(Command &command, Extras extras)
         .type("NAME");
     if (extras.takesForm)
         command
-            .option("--form", &form,
+            .option("--form", &texts.form,
                     "Form of weights in blocks: nbits (MatMulNBits, for MatMul) or qdq (DequantizeLinear) "
                     "(default: nbits where there is one)")
             .oneOf({"qdq", "nbits"})
             .type("NAME");
-}
-
-Result<void> WeightOptions::apply(policy::Policy &policy) const
-{
-    for (const std::string &text : weights) {
-        auto rule = policy::weightRuleIn(text);
-        if (!rule.ok())
-            return badCall(Field::Weights, text, rule.error().expected);
-        policy.weights.push_back(std::move(rule).value());
-    }
-    const bool isAsked = !policy.weights.empty();
-    if (!isAsked && !method.empty())
-        return badCall(Field::WeightMethod, "chooses codes of weights", "; pass --weights too");
-    if (!method.empty())
-        policy.weightMethod = policy::weightMethodNamed(method);
-    if (isAsked && !form.empty())
-        policy.weightForm = policy::weightFormNamed(form);
-    return {};
-}
-
-weights::WeightsRequest weightsOf(const policy::Policy &policy)
-{
-    return {policy.weights, policy.weightMethod, policy.weightForm};
 }
 
 Error aboutModel(Error error, const session::Session &session)
@@ -72,19 +49,12 @@ Error aboutModel(Error error, const session::Session &session)
     return isOfModel ? inFile(std::move(error), session.source().modelPath) : error;
 }
 
-void addWeightsJson(const weights::LoweredModel &lowered, Json &json)
+std::string skippedText(const std::vector<quantize::SkippedNode> &nodes, const std::string &title)
 {
-    Json rows = Json::array();
-    for (const weights::LoweredWeights &one : lowered.weights)
-        rows.push_back({{"node", one.node},
-                        {"format", tensor::nameOf(one.format)},
-                        {"form", policy::nameOf(one.form)},
-                        {"method", policy::nameOf(one.method)},
-                        {"elements", one.matrix->matrix().values.elementCount()},
-                        {"bytes", one.matrix->storedBytes()},
-                        {"sqnr_db", report::numberOrNull(one.matrix->sqnrDb())}});
-    json["weights"] = std::move(rows);
-    json["bits_per_weight"] = weights::bitsPerWeight(lowered.weights);
+    Table skipped({title, "operator", "why"});
+    for (const quantize::SkippedNode &node : nodes)
+        skipped.add({printable(node.name), printable(node.op), printable(node.why)});
+    return skipped.toString();
 }
 
 std::string weightsText(const weights::LoweredModel &lowered)
@@ -109,8 +79,11 @@ std::string weightsText(const weights::LoweredModel &lowered)
     for (const auto &[key, sum] : sums)
         table.add({key.first, key.second, std::to_string(sum.nodes), withThousands(sum.elements),
                    withThousands(sum.bytes), formatted("%.2f dB", sum.least)});
-    return table.toString() + formatted("%.3f", weights::bitsPerWeight(lowered.weights))
+    std::string text = table.toString() + formatted("%.3f", weights::bitsPerWeight(lowered.weights))
         + " bits per weight\n";
+    if (!lowered.skipped.empty())
+        text += '\n' + skippedText(lowered.skipped, "stays as it is");
+    return text;
 }
 
 } // namespace halftone::cli

@@ -29,6 +29,9 @@ void readQuantization(Settings &settings, QuantizeOptions &options)
     settings.read("int8_op", options.onlyOperators);
     settings.read("correct_biases", options.correctBiases);
     settings.read("percentile", options.percentile);
+    settings.read("weights", options.weights);
+    settings.read("weight_method", options.weightMethod);
+    settings.read("weight_form", options.weightForm);
     readCompute(settings, options.compute);
 }
 

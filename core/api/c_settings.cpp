@@ -300,6 +300,9 @@ void readPolicy(Settings &settings, Policy &policy)
     settings.read("cast_params", policy.castParameters);
     settings.read("keep_io_types", policy.keepIoTypes);
     settings.read("clamp", policy.clamp);
+    settings.read("weights", policy.weights);
+    settings.read("weight_method", policy.weightMethod);
+    settings.read("weight_form", policy.weightForm);
     settings.read("share", policy.shareNodes);
 }
 
@@ -327,7 +330,7 @@ bool hasPolicy(const char *text)
     Settings all(text);
     for (const char *const key :
          {"policy", "target", "mode", "hardware", "accumulate", "optimise", "lists", "target_op", "fp32_op",
-          "widest_op", "neutral_op", "int8_op", "conditional", "exclude", "override"})
+          "widest_op", "neutral_op", "int8_op", "conditional", "exclude", "override", "weights"})
         if (all.value(key) != nullptr)
             return true;
     return false;

@@ -74,10 +74,15 @@ Result<Comparison> compare(const Conversion &conversion, const Data &data, const
         const session::Session &session = Inside::sessionOf(conversion.source());
         const mixed::ConvertedModel &converted = *Inside::of(conversion).derived.converted;
         HALFTONE_TRY(walks::CompareOptions how, compareOptions(data, options));
+        if (Inside::of(conversion).weights && options.effect != Effect::Cumulative)
+            return badCall(Field::Effect, "isolated errors of weights in blocks are not measured",
+                           "cumulative");
         if (!options.accumulate)
             how.accumulator = converted.policy.accumulate.value_or(tensor::DType::Unknown);
         HALFTONE_TRY(const walks::CompareOutcome outcome,
-                     session.compare(converted, how, progressOf(progress)));
+                     Inside::of(conversion).weights ? session.compareWith(
+                         Inside::sessionOf(conversion.model()).source(), how, progressOf(progress))
+                                                    : session.compare(converted, how, progressOf(progress)));
         return comparisonOf(outcome, how, options.effect);
     });
 }

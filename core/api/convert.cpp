@@ -3,6 +3,7 @@
 #include "core/api/inside.h"
 #include "core/policy/policy_json.h"
 #include "core/report/conversion_json.h"
+#include "core/results/weights_json.h"
 #include "core/rewrite/nested_conversions.h"
 
 #include <algorithm>
@@ -99,8 +100,9 @@ std::string Conversion::policy() const
 
 std::string Conversion::report() const
 {
-    return report::conversionJson(Inside::graphModelOf(m_content->source).graph,
-                                  *m_content->derived.converted, &m_content->shapes);
+    std::string report = report::conversionJson(Inside::graphModelOf(m_content->source).graph,
+                                                *m_content->derived.converted, &m_content->shapes);
+    return m_content->weights ? results::withLowered(report, *m_content->weights) : report;
 }
 
 halftone::Result<Conversion> Inside::convert(const Model &model, const policy::Policy &wanted,
@@ -113,6 +115,7 @@ halftone::Result<Conversion> Inside::convert(const Model &model, const policy::P
     HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, wanted, &shapes};
     request.strict = options.strict;
+    request.storesWeights = true;
     request.opset = options.opset;
     request.isForAnalysis = options.isForAnalysis;
     request.ranges.table = options.rangeTable;
@@ -120,10 +123,18 @@ halftone::Result<Conversion> Inside::convert(const Model &model, const policy::P
     if (options.correctBiases)
         request.correction = request.ranges.calibrate;
     HALFTONE_TRY(session::Derived derived, session.derive(request, progress));
-    HALFTONE_TRY(Model made, modelFrom(model, derived.converted->model));
+    std::optional<weights::LoweredModel> lowered;
+    if (!wanted.weights.empty()) {
+        HALFTONE_TRY(lowered,
+                     weights::lowerWeights(derived.converted->model, weights::weightsOf(wanted),
+                                           &session.source().model));
+        derived.notes.insert(derived.notes.end(), lowered->notes.begin(), lowered->notes.end());
+    }
+    HALFTONE_TRY(Model made, modelFrom(model, lowered ? lowered->model : derived.converted->model));
     std::vector<Warning> warnings = warningsOf(derived.converted->warnings);
-    return Conversion(std::make_shared<const Conversion::Content>(Conversion::Content{
-        model, std::move(made), std::move(shapes), std::move(derived), std::move(warnings)}));
+    return Conversion(std::make_shared<const Conversion::Content>(
+        Conversion::Content{model, std::move(made), std::move(shapes), std::move(derived), std::move(lowered),
+                            std::move(warnings)}));
 }
 
 Result<Conversion> convert(const Model &model, const Policy &policy, const ConvertOptions &options,

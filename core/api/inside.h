@@ -9,6 +9,7 @@
 #include "core/session/session.h"
 #include "core/tune/model_oracle.h"
 #include "core/tune/search.h"
+#include "core/weights/lower_weights.h"
 
 #include "halftone/calibrate.h"
 #include "halftone/convert.h"
@@ -45,6 +46,7 @@ struct Conversion::Content
     Model model;
     infer::ShapeMap shapes; ///< of the source
     session::Derived derived;
+    std::optional<weights::LoweredModel> weights; ///< absent: the policy says nothing of them
     std::vector<Warning> warnings;
 };
 

@@ -79,6 +79,7 @@ halftone::Result<policy::Policy> policyOf(const Policy &asked)
         policy.clamp = *asked.clamp;
     if (asked.shareNodes)
         policy.share = asked.shareNodes;
+    HALFTONE_CHECK(policy::addWeights(policy, {asked.weights, asked.weightMethod, asked.weightForm}));
     if (asked.thresholds)
         policy.thresholdMethod = methodOf(*asked.thresholds);
     return policy;

@@ -5,12 +5,19 @@
 #include "core/machines/local_chips.h"
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/restrict_to_hardware.h"
+#include "core/policy/policy_options.h"
 #include "core/quantize/pairs.h"
 #include "core/quantize/quantize.h"
 #include "core/results/quantization_json.h"
+#include "core/results/weights_json.h"
+#include "core/walks/gptq_weights.h"
 #include "core/walks/quantize.h"
+#include "core/weights/lower_weights.h"
 
+#include <array>
+#include <chrono>
 #include <iterator>
+#include <utility>
 
 namespace halftone::api {
 namespace {
@@ -134,17 +141,71 @@ halftone::Result<Quantization> quantized(const Model &model, const Calibration *
                           {std::string(nameOf(form)), asked.hardware, calib == "minmax" ? "naive" : calib});
 }
 
+/// fails: BadCall for what concerns int8 operators alone
+halftone::Result<void> checkWeightsAlone(const QuantizeOptions &asked)
+{
+    const std::array<std::pair<const char *, bool>, 6> others{{{"form", asked.form.has_value()},
+                                                               {"table", !asked.rangeTable.empty()},
+                                                               {"calib", asked.method.has_value()},
+                                                               {"granularity", asked.perChannel.has_value()},
+                                                               {"correct_biases", asked.correctBiases},
+                                                               {"int8_op", !asked.onlyOperators.empty()}}};
+    for (const auto &[setting, isGiven] : others)
+        if (isGiven)
+            return badCall(setting, "cannot be combined with weights",
+                           "; quantize weights alone, or operators to int8");
+    return {};
+}
+
+halftone::Result<Quantization> lowered(const Model &model, const QuantizeOptions &asked,
+                                       const halftone::Progress &progress)
+{
+    const auto start = std::chrono::steady_clock::now();
+    HALFTONE_CHECK(checkWeightsAlone(asked));
+    policy::Policy policy;
+    HALFTONE_CHECK(policy::addWeights(policy, {asked.weights, asked.weightMethod, asked.weightForm}));
+    weights::WeightsRequest request = weights::weightsOf(policy);
+    weights::keep(request, asked.excluded);
+    weights::keep(request, asked.excludedOperators);
+    walks::CalibrateOptions data;
+    HALFTONE_CHECK(setWork(data, asked.data, asked.compute));
+    const io::LoadedModel &source = Inside::sessionOf(model).source();
+    HALFTONE_TRY(const weights::LoweredModel made,
+                 walks::lowerWeights(source.model, source.modelPath, request, data, progress));
+    HALFTONE_TRY(Model result, Inside::modelFrom(model, made.model));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    Quantization quantization{std::move(result),
+                              {},
+                              {},
+                              {},
+                              made.notes,
+                              0,
+                              textOf(results::loweredJson(made, {}, seconds.count()))};
+    for (const weights::LoweredWeights &one : made.weights)
+        quantization.quantized.push_back(one.node);
+    for (const quantize::SkippedNode &node : made.skipped)
+        quantization.skipped.push_back({node.name, node.op, node.why});
+    return quantization;
+}
+
 } // namespace
 
 Result<Quantization> quantize(const Model &model, const QuantizeOptions &options, const Progress &progress)
 {
-    return answer([&] { return quantized(model, nullptr, options, progressOf(progress)); });
+    return answer([&] {
+        return options.weights.empty() ? quantized(model, nullptr, options, progressOf(progress))
+                                       : lowered(model, options, progressOf(progress));
+    });
 }
 
 Result<Quantization> quantize(const Model &model, const Calibration &calibration,
                               const QuantizeOptions &options, const Progress &progress)
 {
-    return answer([&] { return quantized(model, &calibration, options, progressOf(progress)); });
+    return answer([&]() -> halftone::Result<Quantization> {
+        if (!options.weights.empty())
+            return badCall("weights", "cannot be combined with a calibration", "; pass data");
+        return quantized(model, &calibration, options, progressOf(progress));
+    });
 }
 
 } // namespace halftone::api

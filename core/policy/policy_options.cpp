@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/registry.h"
 #include "core/policy/policy_fields.h"
+#include "core/policy/weight_choice.h"
 #include "core/policy/wording.h"
 
 #include <algorithm>
@@ -84,6 +85,26 @@ Result<void> setAccumulate(Policy &policy, std::string_view text)
 Result<void> setOptimise(Policy &policy, std::string_view text)
 {
     return setWord(policy, "optimise", Field::Optimise, text);
+}
+
+Result<void> addWeights(Policy &policy, const WeightTexts &texts)
+{
+    Policy changed = policy;
+    for (const std::string &text : texts.rules) {
+        auto rule = weightRuleIn(text);
+        if (!rule.ok())
+            return badCall(Field::Weights, inQuotes(text), rule.error().expected);
+        changed.weights.push_back(std::move(rule).value());
+    }
+    if (!texts.method.empty())
+        HALFTONE_CHECK(setWord(changed, "weight_method", Field::WeightMethod, texts.method));
+    if (!texts.form.empty())
+        HALFTONE_CHECK(setWord(changed, "weight_form", Field::WeightForm, texts.form));
+    if (changed.weights.empty() && (!texts.method.empty() || !texts.form.empty()))
+        return badCall(texts.method.empty() ? Field::WeightForm : Field::WeightMethod,
+                       "concerns weights in blocks, and no format is given for them", "; pass weights too");
+    policy = std::move(changed);
+    return {};
 }
 
 Result<tensor::DType> accumulatorNamed(std::string_view text)

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Single settings as a person writes them (app/README.md, "Policy"), each adding to a policy that a file may
 /// have begun. They fail with Errc::BadCall, naming the setting, and leave the policy as it was.
@@ -37,6 +38,16 @@ Result<void> addInputDtype(Policy &policy, std::string_view text);
 Result<void> addMove(Policy &policy, std::string_view op, Policy::Move::To to);
 /// NAME or /PATTERN/.
 Result<void> addExcluded(Policy &policy, std::string_view name);
+
+/// Formats of weights as a person writes them.
+struct WeightTexts
+{
+    std::vector<std::string> rules; ///< [TARGET=]FORMAT; the last that matches wins
+    std::string method; ///< empty: as it is
+    std::string form; ///< likewise
+};
+/// Adds the rules behind those that are there. Fails also for a method or a form of a policy without rules.
+Result<void> addWeights(Policy &policy, const WeightTexts &texts);
 
 /// The target type, or a format for analysis. Needs: isHalf(type) or isForAnalysis(type)
 void setTarget(Policy &policy, tensor::DType type);

@@ -105,4 +105,15 @@ Result<weights::LoweredModel> lowerByGptq(const graph::Model &model, const std::
     return weights::lowerPlanned(model, plan, policy::WeightMethod::LeastSquares, chosen);
 }
 
+Result<weights::LoweredModel> lowerWeights(const graph::Model &model, const std::string &modelPath,
+                                           const weights::WeightsRequest &request,
+                                           const CalibrateOptions &options, const Progress &progress)
+{
+    using policy::WeightMethod;
+    const bool hasExamples = options.examples.arrays != nullptr || !options.examples.inputs.empty();
+    if (!hasExamples || request.method.value_or(WeightMethod::Gptq) != WeightMethod::Gptq)
+        return weights::lowerWeights(model, request);
+    return lowerByGptq(model, modelPath, request, options, progress);
+}
+
 } // namespace halftone::walks

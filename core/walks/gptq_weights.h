@@ -14,4 +14,10 @@ Result<weights::LoweredModel> lowerByGptq(const graph::Model &model, const std::
                                           const weights::WeightsRequest &request,
                                           const CalibrateOptions &options, const Progress &progress);
 
+/// weights::lowerWeights() by the method that is asked for; else by gptq where there are examples, and by mse where there are none.
+/// fails: as lowerByGptq(); BadCall for gptq without examples
+Result<weights::LoweredModel> lowerWeights(const graph::Model &model, const std::string &modelPath,
+                                           const weights::WeightsRequest &request,
+                                           const CalibrateOptions &options, const Progress &progress);
+
 } // namespace halftone::walks

@@ -253,6 +253,17 @@ private:
 
 } // namespace
 
+WeightsRequest weightsOf(const policy::Policy &policy)
+{
+    return {policy.weights, policy.weightMethod, policy.weightForm};
+}
+
+void keep(WeightsRequest &request, const std::vector<std::string> &targets)
+{
+    for (const std::string &target : targets)
+        request.rules.push_back({target, std::nullopt});
+}
+
 Result<WeightsPlan> planWeights(const graph::Model &model, const WeightsRequest &request,
                                 const graph::Model *originals)
 {

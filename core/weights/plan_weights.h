@@ -3,6 +3,7 @@
 #include "core/base/result.h"
 #include "core/dialect/weight_forms.h"
 #include "core/graph/model.h"
+#include "core/policy/policy.h"
 #include "core/policy/weight_choice.h"
 #include "core/quantize/quantize.h"
 #include "core/weights/matrix_codes.h"
@@ -21,6 +22,12 @@ struct WeightsRequest
     std::optional<policy::WeightForm> form;
     bool isForAnalysis = false; ///< nothing is written, so that formats that no file has are allowed
 };
+
+/// What a policy says of weights.
+WeightsRequest weightsOf(const policy::Policy &policy);
+
+/// Nodes, operators or patterns whose weights stay as they are, whatever other rules say.
+void keep(WeightsRequest &request, const std::vector<std::string> &targets);
 
 /// A node whose weights are stored as codes.
 struct PlannedMatrix

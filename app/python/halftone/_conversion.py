@@ -32,8 +32,8 @@ class Conversion:
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
-        """Rows with name, op, requested, assigned, rule, entry, … of each node; of a quantized model those in int8."""
-        return self.report.get("nodes", self.report.get("quantized", []))
+        """Rows with name, op, requested, assigned, rule, entry, … of each node; of a quantized model those in int8, or whose weights are codes."""
+        return self.report.get("nodes", self.report.get("quantized", self.report.get("weights", [])))
 
     @property
     def policy(self) -> dict[str, Any]:
@@ -64,6 +64,8 @@ class Conversion:
     def _summary(self) -> str:
         if "quantized" in self.report:
             return f"{self.report.get('form')}: {len(self.report['quantized'])} nodes in int8"
+        if "target" not in self.report:
+            return f"{len(self.nodes)} nodes with weights in codes, {self.report['bits_per_weight']:.3f} bits per weight"
         counts: dict[str, int] = {}
         for row in self.nodes:
             counts[str(row.get("assigned"))] = counts.get(str(row.get("assigned")), 0) + 1
@@ -108,7 +110,8 @@ def _policy(policy: Any) -> Any:
 
 def convert(model: "Source", target: Optional[str] = None, *, policy: Any = None, fp32_ops: Names = (), target_ops: Names = (),
             exclude: Names = (), overrides: Optional[Mapping[str, str]] = None, keep_io_types: Optional[bool] = None,
-            hardware: Optional[str] = None, mode: Optional[str] = None, data: Any = None, progress: Optional[ProgressFunction] = None,
+            hardware: Optional[str] = None, mode: Optional[str] = None, weights: Names = (), weight_method: Optional[str] = None,
+            weight_form: Optional[str] = None, data: Any = None, progress: Optional[ProgressFunction] = None,
             **options: Any) -> Conversion:
     """Converts a model to mixed precision.
 
@@ -122,6 +125,10 @@ def convert(model: "Source", target: Optional[str] = None, *, policy: Any = None
     keep_io_types  whether inputs and outputs keep their types (default: as the mode says)
     hardware       a chip that hardware() lists, or "this"
     mode           "typed" (default), "mxnet", "tvm" or "all"
+    weights        formats that weights are stored in, whatever type computes: "uint4/32" for every MatMul and Gemm by a constant matrix,
+                   "NODE=FORMAT" for one, the last that matches wins
+    weight_method  how their codes are chosen: "rtn" or "mse" (default)
+    weight_form    "nbits" (MatMulNBits, default where there is one) or "qdq" (DequantizeLinear)
     data           examples that calibrate operators in int8, as in quantize()
     progress       called as progress(share, what), share from 0 to 1; an exception stops the call and comes out as it is
     options        further options of `halftone-cli convert`, with underscores: int8_op, opset, accumulate, clamp, strict, …
@@ -131,30 +138,36 @@ def convert(model: "Source", target: Optional[str] = None, *, policy: Any = None
     examples = open_data(model, data, options)
     chosen = settings(target=target, policy=_policy(policy), fp32_op=listed(fp32_ops), target_op=listed(target_ops),
                       exclude=listed(exclude), override=None if overrides is None else dict(overrides), keep_io_types=keep_io_types,
-                      hardware=hardware, mode=mode, **options)
+                      hardware=hardware, mode=mode, weights=listed(weights), weight_method=weight_method, weight_form=weight_form, **options)
     return Conversion(watched("ht_convert", model._handle.value, examples and examples.value, chosen, progress=progress), model)
 
 
-def quantize(model: "Source", data: Any = None, *, form: Optional[str] = "qdq", calib: Optional[str] = None, exclude: Names = (),
-             types: Names = (), bias_correction: bool = True, progress: Optional[ProgressFunction] = None, **options: Any) -> Conversion:
-    """Quantizes a model to int8.
+def quantize(model: "Source", data: Any = None, *, form: Optional[str] = None, calib: Optional[str] = None, exclude: Names = (),
+             types: Names = (), bias_correction: bool = True, weights: Names = (), weight_method: Optional[str] = None,
+             weight_form: Optional[str] = None, progress: Optional[ProgressFunction] = None, **options: Any) -> Conversion:
+    """Quantizes a model to int8, or its weights alone.
 
     model            whatever load() takes
     data             examples to measure ranges on: path of an .npz file or a folder of pictures, dict of arrays, or iterable of dicts or
                      tuples (a torch DataLoader, a CalibrationDataReader); or a Calibration
-    form             "qdq" (pairs of QuantizeLinear and DequantizeLinear) or "qoperator"; for MXNet "onednn" or "plain"
+    form             "qdq" (pairs of QuantizeLinear and DequantizeLinear) or "qoperator"; for MXNet "onednn" or "plain"; default: the first
     calib            "none", "naive", "entropy", "percentile", "mse" or "output" (default)
     exclude          nodes that stay in float32
     types            operators to quantize; empty: all that can be
     bias_correction  take the mean errors of layers, measured on the data, out of their biases; has no effect without data
+    weights          formats as in convert(): only weights are quantized, without data too
+    weight_method    "rtn", "mse" (default without data) or "gptq" (default with data)
+    weight_form      as in convert()
     options          further options of `halftone-cli quantize`, with underscores: dtype, mode, granularity, hardware, table, …
     Raises BadInput for data that does not fit the inputs.
     """
     model = load(model)
     calibration = data if isinstance(data, Calibration) else None
     examples = None if calibration else open_data(model, data, options)
-    chosen = settings(form=form, calib=calib, exclude=listed(exclude), int8_op=listed(types),
-                      correct_biases=True if bias_correction and examples else None, **options)
+    formats = listed(weights)
+    chosen = settings(form=form, calib=calib, exclude=listed(exclude), int8_op=listed(types), weights=formats,
+                      weight_method=weight_method, weight_form=weight_form,
+                      correct_biases=True if bias_correction and examples and not formats else None, **options)
     made_of = (examples and examples.value, calibration and calibration._handle.value)
     return Conversion(watched("ht_quantize", model._handle.value, *made_of, chosen, progress=progress), model)
 

@@ -178,7 +178,7 @@ extern "C"
  * settings, of the policy: policy (the path of a policy file, or an object with its keys: target_dtype, fp32_ops, …; app/README.md, "Policy"),
  *   target, mode ("typed", "mxnet", "tvm", "all"), hardware, accumulate, optimise, lists, target_op [], fp32_op [], widest_op [],
  *   neutral_op [], int8_op [], conditional ["OP:ATTR=V1,V2"], exclude [], override {node: type}, input {name: type}, cast_params,
- *   keep_io_types, clamp, share, strict
+ *   keep_io_types, clamp, share, weights ["uint4/32", "NODE=FORMAT"], weight_method ("rtn", "mse"), weight_form ("nbits", "qdq"), strict
  * settings, others: opset (number), table (path of a calibration table), calib ("minmax", "entropy", "percentile", "mse", "output"),
  *   percentile, correct_biases, backend, threads, batch, for_compare (the result is only compared, so that target may be float8_e4m3fn,
  *   float8_e5m2, tf32 or posit16)
@@ -191,7 +191,8 @@ extern "C"
  * Quantizes to int8, with ranges from `data` or a calibration; one of them may be NULL, or both, where the form finds ranges at run time.
  * settings: form ("qdq", "qoperator"; MXNet: "onednn", "plain"), dtype ("int8", "uint8", "auto"), calib ("none", "naive", "entropy",
  *   "percentile", "mse", "output"), percentile, mode ("smart", "full"), granularity ("tensor", "channel"), levels, table, hardware,
- *   exclude [], exclude_op [], int8_op [], correct_biases, backend, threads, batch
+ *   exclude [], exclude_op [], int8_op [], correct_biases, backend, threads, batch; weights [], weight_method (also "gptq", which needs
+ *   `data`) and weight_form as in ht_convert(): weights alone are stored as codes
  */
     HT_API ht_kind ht_quantize(const ht_model *model, const ht_data *data, const ht_calibration *calibration,
                                const char *settings, ht_progress progress, void *user,

@@ -56,7 +56,8 @@ struct Policy
     std::vector<std::string>
         conditional; ///< "OP:ATTR=V1,V2": float32 where an attribute has one of these values
     std::vector<std::string> excluded; ///< nodes that stay in float32, by name or /pattern/
-    std::map<std::string, Type> overrides; ///< types of nodes, by name or pattern /…/: Float32, the target type or Int8
+    std::map<std::string, Type>
+        overrides; ///< types of nodes, by name or pattern /…/: Float32, the target type or Int8
     std::map<std::string, Type> inputTypes; ///< by input name
     std::optional<bool>
         castParameters; ///< store parameters in the target type if all their readers use it; absent: as in the file, otherwise only for ONNX
@@ -65,6 +66,10 @@ struct Policy
     std::optional<bool>
         clamp; ///< parameters beyond float16's range become its largest value instead of infinite; absent: as in the file, otherwise only for ONNX
     std::optional<bool> shareNodes; ///< merge nodes that compute the same value; absent: only in mode Typed
+    std::vector<std::string>
+        weights; ///< "[TARGET=]FORMAT", such as "uint4/32": formats that weights are stored in, behind those of the file; the last that matches wins
+    std::string weightMethod; ///< "rtn" or "mse"; empty: as in the file, otherwise "mse"
+    std::string weightForm; ///< "nbits" or "qdq"; empty: as in the file, otherwise "nbits" where there is one
     std::optional<ThresholdMethod>
         thresholds; ///< for int8; absent: as in the file, otherwise Mse, or MinMax where that gives smaller errors
 };

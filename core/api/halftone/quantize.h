@@ -42,6 +42,11 @@ struct QuantizeOptions
         method; ///< for `data`; absent: Mse, or MinMax for tensors where that gives clearly smaller errors in the next layers
     double percentile = 99.99; ///< for ThresholdMethod::Percentile, in percent
     bool correctBiases = false; ///< correct the biases of int8 layers for the mean error measured on `data`
+    /// "[TARGET=]FORMAT", such as "uint4/32": store weights alone as codes, and quantize nothing else. Then only `excluded`,
+    /// `excludedOperators`, `data` and `compute` count beside these two.
+    std::vector<std::string> weights;
+    std::string weightMethod; ///< "rtn", "mse" or "gptq"; empty: "gptq" with data, otherwise "mse"
+    std::string weightForm; ///< "nbits" or "qdq"; empty: "nbits" where there is one
 };
 
 struct SkippedNode
@@ -54,7 +59,7 @@ struct SkippedNode
 struct Quantization
 {
     Model model; ///< ready to run and save
-    std::vector<std::string> quantized; ///< nodes
+    std::vector<std::string> quantized; ///< nodes in int8, or whose weights are codes
     std::vector<SkippedNode> skipped;
     std::vector<Warning> warnings;
     std::vector<std::string> notes;
@@ -62,7 +67,7 @@ struct Quantization
     std::string report; ///< as JSON: what `quantize --json` prints
 };
 
-/// Quantizes a model to int8. A 16-bit ONNX model is first widened to float32, with a note.
+/// Quantizes a model to int8, or its weights alone. A 16-bit ONNX model is first widened to float32, with a note.
 /// fails: BadInput for a model without parameters, or invalid data; BadCall for an unknown name in an exclusion, a form that the model's
 ///        format does not have, ONNX without ranges, or bias correction without data; Cancelled
 Result<Quantization> quantize(const Model &model, const QuantizeOptions &options = {},

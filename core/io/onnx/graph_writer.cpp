@@ -408,8 +408,8 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
               });
         const bool isInput
             = moved != names::movedAttributes().end() && (info == nullptr || info->attribute(key) == nullptr);
-        const bool isCount
-            = info == nullptr && parseInteger(text); // of an operator that we know only how to write
+        const bool isCount = info == nullptr && source == nullptr
+            && parseInteger(text); // of an operator that we only write, such as MatMulNBits
         to.set_type(isInput       ? neededType(moved->type)
                         : isCount ? Attribute::INT
                                   : typeFor(info ? info->attribute(key) : nullptr));
