@@ -15,13 +15,14 @@ std::size_t examplesOf(const tensor::Tensor &head)
     return dims.empty() ? 0 : static_cast<std::size_t>(dims[0]);
 }
 
-/// Steps of an example lie along its second axis, their scores along the last; of one step, the scores are all there is.
+/// Steps of an example lie along the second of three axes, their scores along the last. Where there is one label an example, all values of an
+/// output without steps are its scores.
 bool fitSteps(const tensor::Shape &head, std::size_t steps)
 {
     const auto dims = head.dims();
     if (steps > 1)
         return dims.size() == 3 && dims[1] == static_cast<std::int64_t>(steps);
-    return std::ranges::count_if(dims.subspan(1), [](std::int64_t dim) { return dim > 1; }) <= 1;
+    return dims.size() != 3 || dims[1] == 1 || dims[2] == 1;
 }
 
 Result<void> checkShape(const io::Labels &labels, const tensor::Shape &head)
