@@ -50,7 +50,7 @@ std::string textOf(const OrderedJson &json)
 static_assert(static_cast<int>(Type::Bool) == static_cast<int>(tensor::DType::Bool));
 static_assert(static_cast<int>(Type::BFloat16) == static_cast<int>(tensor::DType::BF16));
 static_assert(static_cast<int>(Type::Int64) == static_cast<int>(tensor::DType::I64));
-static_assert(static_cast<int>(Type::Float4E2M1) == static_cast<int>(tensor::DType::F4E2M1));
+static_assert(static_cast<int>(Type::Float8E8M0) == static_cast<int>(tensor::DType::F8E8M0));
 
 Type typeOf(tensor::DType type)
 {

@@ -160,8 +160,8 @@ private:
         for (auto unit = std::ranges::lower_bound(m_groups, part.front().first, {}, &UnitGroup::first);
              unit != m_groups.end() && unit->first < part.back().last; ++unit) {
             const std::string title(patterns::titleOf(unit->kind));
-            const bool isLarge
-                = unit->kind == patterns::UnitKind::Attention || unit->kind == patterns::UnitKind::Mlp;
+            const bool isLarge = unit->kind == patterns::UnitKind::Attention
+                || unit->kind == patterns::UnitKind::Mlp || unit->kind == patterns::UnitKind::GatedMlp;
             if (isLarge && unit->last <= part.back().last && titles.find(title) == std::string::npos)
                 titles += (titles.empty() ? "" : " + ") + title;
         }

@@ -172,6 +172,16 @@ std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,
     return text({{"method", calibration::nameOf(method)}, {"arrays", std::move(rows)}});
 }
 
+namespace {
+
+std::optional<double> numberIn(const Json &row, const char *key)
+{
+    const auto found = row.find(key);
+    return found != row.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+} // namespace
+
 Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
 {
     const Json document = parseOrdered(table);
@@ -191,7 +201,8 @@ Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
         if (range == row.end() || !range->is_array() || range->size() != 2 || !(*range)[0].is_number()
             || !(*range)[1].is_number())
             return badInput(where + ".calib_range", "missing range", "two numbers");
-        const NamedRange read{name->get<std::string>(), (*range)[0].get<float>(), (*range)[1].get<float>()};
+        const NamedRange read{name->get<std::string>(), (*range)[0].get<float>(), (*range)[1].get<float>(),
+                              numberIn(row, "min"), numberIn(row, "max")};
         if (!(read.low <= read.high))
             return badInput(where + ".calib_range", "the lower end is above the upper end", "low, high");
         ranges.push_back(read);

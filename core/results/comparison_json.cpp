@@ -101,6 +101,8 @@ Json comparisonJson(const walks::CompareOutcome &outcome, const Json &settings)
     json["top5"] = accuracyJson(outcome, &tasks::Accuracy::top5, &compare::Agreement::top5);
     json["task"] = taskJson(outcome.task);
     json["unmatched"] = setting("unmatched");
+    if (!outcome.notes.empty())
+        json["notes"] = outcome.notes;
     return json;
 }
 

@@ -90,7 +90,8 @@ public:
         const std::string name = text(data, "metric", "data", false);
         const auto metric = tasks::metricNamed(name);
         if (!metric && !name.empty())
-            refuse("data.metric", '"' + name.substr(0, 40) + '"', "top1, top5, miou, psnr or cosine");
+            refuse("data.metric", '"' + name.substr(0, 40) + '"',
+                   "top1, top5, miou, psnr, cosine or perplexity");
         return metric;
     }
 
