@@ -93,8 +93,7 @@ std::shared_ptr<const report::FrontFigures> frontOf(const widgets::TuneState &tu
         return nullptr;
     const std::vector<std::string> noFiles(front->points.size());
     auto read = report::readFront(
-        tune::frontJson(*front, noFiles, tune.limit(), tensor::nameOf(tune.base()->target))
-            .dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+        jsonText(tune::frontJson(*front, noFiles, tune.limit(), tensor::nameOf(tune.base()->target))));
     return read.ok() ? std::make_shared<const report::FrontFigures>(std::move(read).value()) : nullptr;
 }
 

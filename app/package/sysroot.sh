@@ -121,36 +121,34 @@ prepare_libzip() {
     cp "$sysroot/src/libzip-build/lib/libzip.a" "$sysroot/static/"
 }
 
-# prepare_relocatable: build/sysroot/static/lib{protobuf,re2,png16}.a for libhalftone.so: Debian's static ones are not position-independent.
+# prepare_relocatable: build/sysroot/static/lib{protobuf,re2,png16}.a for libhalftone.so. Debian's static ones are made for programs: in a shared
+# library that has libstdc++ inside and exports nothing of them, their objects may stand but for those that refer to variables of a thread or to
+# libc's stderr. Those are compiled again, with the settings of Debian's.
 prepare_relocatable() {
     [[ ! -f $sysroot/static/libpng16.a ]] || return 0
     local name
     for name in protobuf re2 libpng1.6; do
         unpack_source "$name"
-        echo "Building $name …"
-        run_quietly "build/logs/sysroot-$name.log" "build_$name" "$sysroot/src/$name"
     done
+    echo "Compiling parts of protobuf, re2 and libpng …"
+    local source=$sysroot/src
+    mkdir -p "$sysroot/static"
+    run_quietly build/logs/sysroot-protobuf.log compile_again libprotobuf.a 'g++ -std=c++11 -DHAVE_PTHREAD -pthread -Isrc' "$source/protobuf" \
+        src/google/protobuf/arena.cc src/google/protobuf/stubs/common.cc
+    run_quietly build/logs/sysroot-re2.log compile_again libre2.a 'g++ -std=c++17 -pthread -I.' "$source/re2" \
+        re2/{bitstate,compile,dfa,filtered_re2,mimics_pcre,nfa,onepass,parse,prefilter,prefilter_tree,re2,regexp,set,simplify,tostring}.cc
+    run_quietly build/logs/sysroot-libpng1.6.log compile_again libpng16.a 'gcc -DPNG_INTEL_SSE_OPT=0 -I/usr/include/libpng16 -I.' \
+        "$source/libpng1.6" pngerror.c
 }
-build_protobuf() {
-    cmake -S "$1" -B "$1-build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -Dprotobuf_BUILD_TESTS=OFF \
-        -Dprotobuf_BUILD_PROTOC_BINARIES=OFF && ninja -C "$1-build" libprotobuf.a && mkdir -p "$sysroot/static" \
-        && cp "$1-build/libprotobuf.a" "$sysroot/static/"
-}
-# Its tables are made of Unicode's data as it is packaged: they are taken from Debian's library, and need no relocation.
-build_re2() (
-    cd "$1" && mkdir -p objects && cp "/usr/lib/$multiarch/libre2.a" objects/ || exit 1
+# compile_again LIBRARY COMMAND FOLDER SOURCE...: a copy of Debian's static library with these sources of FOLDER in place of its objects.
+compile_again() (
+    local library=$1 command=$2
+    cd "$3" && mkdir -p objects && cp "/usr/lib/$multiarch/$library" objects/ || exit 1
+    shift 3
     # shellcheck disable=SC2016  # the shell that xargs starts expands it
-    printf '%s\n' re2/*.cc util/rune.cc util/strutil.cc | grep -v -e fuzz -e test \
-        | xargs -P "$(nproc)" -I{} sh -c 'g++ -std=c++17 -O2 -DNDEBUG -fPIC -w -pthread -I. -c {} -o "objects/$(basename {} .cc).o"' \
-        && ar r objects/libre2.a objects/*.o && mv objects/libre2.a "$sysroot/static/"
-)
-# With the settings of Debian's, which has no vector loops.
-build_libpng1.6() (
-    cd "$1" && mkdir -p objects && cp "/usr/lib/$multiarch/libpng16.a" objects/ || exit 1
-    # shellcheck disable=SC2016  # the shell that xargs starts expands it
-    printf '%s\n' png*.c | grep -v test \
-        | xargs -P "$(nproc)" -I{} sh -c 'gcc -O2 -DNDEBUG -fPIC -w -DPNG_INTEL_SSE_OPT=0 -I/usr/include/libpng16 -I. -c {} -o "objects/$(basename {} .c).o"' \
-        && ar r objects/libpng16.a objects/*.o && mv objects/libpng16.a "$sysroot/static/"
+    printf '%s\n' "$@" \
+        | xargs -P "$(nproc)" -I{} sh -c 'name=$(basename "$2") && $1 -O2 -DNDEBUG -fPIC -w -c "$2" -o "objects/${name%.*}.o"' sh "$command" {} \
+        && ar r "objects/$library" objects/*.o && mv "objects/$library" "$sysroot/static/"
 )
 
 # prepare_qcustomplot: build/sysroot/static/libQCustomPlotQt6.a. Debian's shared one needs glibc 2.29.
@@ -259,7 +257,7 @@ gomp() {
     fi
 }
 
-# relocatable NAME TARGET: the static library for a target; in a shared one it must be position-independent.
+# relocatable NAME TARGET: the static library for a target; in a shared one, that of prepare_relocatable().
 relocatable() {
     if [[ $2 == *.so ]]; then
         printf '%s\n' "$sysroot/static/lib$1.a"

@@ -1,4 +1,5 @@
 #include "core/api/c_settings.h"
+#include "core/base/huge_pages.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +69,7 @@ ht_kind ht_model_bytes(const ht_model *model, void **bytes, size_t *size, ht_err
         void *const copy = std::malloc(made.size() + 1);
         if (copy == nullptr)
             throw std::bad_alloc();
+        halftone::wantHugePages(copy, made.size());
         std::memcpy(copy, made.data(), made.size());
         *bytes = copy;
         *size = made.size();

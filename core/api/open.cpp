@@ -1,6 +1,7 @@
 #include "halftone/open.h"
 
 #include "core/api/inside.h"
+#include "core/base/huge_pages.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
 #include "core/infer/stored_types.h"
@@ -172,8 +173,12 @@ Result<Model> open(const std::string &path, const OpenOptions &options, const Pr
 Result<Model> read(std::span<const std::byte> bytes, const std::string &path, const OpenOptions &options)
 {
     return answer([&]() -> halftone::Result<Model> {
+        std::vector<std::byte> copy;
+        copy.reserve(bytes.size());
+        wantHugePages(copy.data(), copy.capacity());
+        copy.assign(bytes.begin(), bytes.end());
         HALFTONE_TRY(session::Session session,
-                     session::Session::read({bytes.begin(), bytes.end()}, path, loadOptions(options)));
+                     session::Session::read(std::move(copy), path, loadOptions(options)));
         return withShapes(std::move(session), options);
     });
 }

@@ -2,6 +2,7 @@
 
 #include "core/backends/backends.h"
 #include "core/base/share_work.h"
+#include "core/graph/traverse.h"
 #include "core/infer/known_shapes.h"
 #include "core/infer/lists.h"
 #include "core/interpret/random_params.h"
@@ -155,15 +156,16 @@ bool isWide(tensor::DType type)
     return type == F32 || type == F64 || type == I32 || type == I64 || type == Bool;
 }
 
-/// Does a plan give the interpreter's values, whatever the inputs hold? Outputs of no known type, such as those that nothing reads, do not count.
+/// Does a plan give the interpreter's values, whatever the inputs hold? Outputs that nothing reads, or of no known type, do not count.
 bool isPlannable(const infer::TypedModel &typed)
 {
-    if (!typed.traced.empty())
+    if (typed.isForFedValues)
         return false;
-    for (NodeId id = 0; id < typed.model.graph.nodeCount(); ++id) {
+    const auto read = graph::referencedOutputs(typed.model.graph);
+    for (const NodeId id : graph::postOrder(typed.model.graph)) {
         const auto types = typed.types.outputs(id);
         const auto &shapes = typed.shapes.byNode[id];
-        for (std::size_t k = 0; k < types.size(); ++k) {
+        for (std::size_t k = 0; k < std::min<std::size_t>(read[id], types.size()); ++k) {
             const bool isKnown = types[k] != tensor::DType::Unknown;
             if (isKnown && (!isWide(types[k]) || k >= shapes.size() || !shapes[k].isComplete()))
                 return false;
@@ -195,7 +197,8 @@ halftone::Result<std::unique_ptr<PreparedRun>> plannedRun(const graph::Model &mo
     infer::KnownShapes shapes;
     for (const auto &[name, value] : feed)
         shapes.emplace(name, value.shape());
-    auto typed = latency::typedModel(model, shapes, {}, progress, {feed.begin(), feed.end()});
+    auto typed = latency::typedModel(model, shapes, {}, progress, {feed.begin(), feed.end()}, {},
+                                     latency::callsInlinedFor(maker.value().backend()));
     if (!typed.ok() || (!isNeeded && !isPlannable(typed.value())))
         return isNeeded && !typed.ok() ? halftone::Result<Planned>(std::move(typed).error()) : Planned();
     auto plan = maker.value().plan(typed.value());

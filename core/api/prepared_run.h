@@ -41,9 +41,9 @@ public:
         = 0;
 };
 
-/// A latency plan where that gives what the interpreter would, but for the order of sums: every type and shape follows from the inputs' shapes,
-/// no value has 16 bits or fewer, and only the outputs are wanted. Otherwise an interpreter. A backend without kernels for single operators
-/// always takes a plan.
+/// A latency plan where that gives what the interpreter would, but for float32's rounding (another order of sums, Winograd's filtering): every
+/// operator, type and shape follows from the inputs' shapes, no value has 16 bits or fewer, and only the outputs are wanted. Otherwise an
+/// interpreter. A backend without kernels for single operators always takes a plan.
 /// fails: as backends::backendChain() and interpret::Interpreter::create()
 halftone::Result<std::unique_ptr<PreparedRun>> prepareRun(const graph::Model &model,
                                                           const interpret::Feed &feed,

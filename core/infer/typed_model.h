@@ -32,6 +32,8 @@ struct TypedModel
     std::vector<TracedNode> traced{};
     /// By name of a variable, what it was run on, and is to be timed on; of others nothing is known.
     std::unordered_map<std::string, tensor::Tensor> fed{};
+    bool isForFedValues
+        = false; ///< an operator or a size in `traced` depends on the values of inputs, not only on their shapes
 };
 
 } // namespace halftone::infer

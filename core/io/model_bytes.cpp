@@ -1,5 +1,6 @@
 #include "core/io/model_bytes.h"
 
+#include "core/base/huge_pages.h"
 #include "core/dialect/dialect.h"
 #include "core/io/sniff.h"
 
@@ -30,7 +31,10 @@ Result<std::vector<std::byte>> modelBytes(const graph::Model &model,
         return unsupported({},
                            std::string(dialect::of(model.graph).title()) + " models are more than one file",
                            "; save the model instead");
+    constexpr std::size_t kGraph = std::size_t{1} << 20; // what nodes and names take, mostly
     std::vector<std::byte> bytes;
+    bytes.reserve(graph::parameterBytes(model) + kGraph);
+    wantHugePages(bytes.data(), bytes.capacity());
     HALFTONE_CHECK(format->toBytes(model, outputTypes, [&bytes](std::span<const std::byte> piece) {
         bytes.insert(bytes.end(), piece.begin(), piece.end());
         return Result<void>();

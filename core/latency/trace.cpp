@@ -45,6 +45,7 @@ public:
         m_typed.traced.resize(m_graph.nodeCount());
         HALFTONE_TRY(auto shapesOnly, interpreter.start(feed, interpret::Prepare::WhenComputed));
         HALFTONE_TRY(const bool isNoted, noteAll(shapesOnly, false, progress));
+        m_typed.isForFedValues = !isNoted;
         if (isNoted)
             return {};
         HALFTONE_TRY(auto execution, interpreter.start(feed, interpret::Prepare::WhenComputed));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/policy/threshold_choice.h"
+#include "core/policy/weight_rule.h"
 #include "core/tensor/dtype.h"
 
 #include <array>
@@ -105,6 +106,11 @@ struct Policy
     std::optional<bool> keepIoTypes;
     /// Parameters beyond the range of the target type become its largest value instead of infinite; absent: the default of the format.
     std::optional<bool> clamp;
+    /// Formats that weights are stored in, while products compute in the type that the lists say; of those that match a product the last
+    /// one holds.
+    std::vector<WeightRule> weights;
+    std::optional<WeightMethod> weightMethod; ///< absent: the best that needs no data
+    std::optional<WeightForm> weightForm; ///< absent: operators on codes where there is one, else pairs
     std::optional<bool> share; ///< merge nodes that compute the same value; absent: only in mode typed
 
     bool operator==(const Policy &) const = default;

@@ -124,7 +124,7 @@ Json arrayJson(const calibration::CalibratedArray &array)
 
 std::string text(const Json &document)
 {
-    return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return jsonText(document);
 }
 
 /// The counts are written as text: of all bins of all tensors JSON values would be millions.
@@ -172,9 +172,19 @@ std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,
     return text({{"method", calibration::nameOf(method)}, {"arrays", std::move(rows)}});
 }
 
+namespace {
+
+std::optional<double> numberIn(const Json &row, const char *key)
+{
+    const auto found = row.find(key);
+    return found != row.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+} // namespace
+
 Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
 {
-    const Json document = Json::parse(table, nullptr, false);
+    const Json document = parseOrdered(table);
     if (document.is_discarded())
         return badInput({}, "not JSON", "a calibration table");
     const auto tensors = document.is_object() ? document.find("tensors") : document.end();
@@ -191,7 +201,8 @@ Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
         if (range == row.end() || !range->is_array() || range->size() != 2 || !(*range)[0].is_number()
             || !(*range)[1].is_number())
             return badInput(where + ".calib_range", "missing range", "two numbers");
-        const NamedRange read{name->get<std::string>(), (*range)[0].get<float>(), (*range)[1].get<float>()};
+        const NamedRange read{name->get<std::string>(), (*range)[0].get<float>(), (*range)[1].get<float>(),
+                              numberIn(row, "min"), numberIn(row, "max")};
         if (!(read.low <= read.high))
             return badInput(where + ".calib_range", "the lower end is above the upper end", "low, high");
         ranges.push_back(read);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,9 +30,11 @@ struct NamedRange
     std::string name;
     float low = 0;
     float high = 0;
+    std::optional<double> least = {}; ///< of its values; absent: the table does not tell
+    std::optional<double> greatest = {};
 };
 
-/// The calibrated ranges of a table that writeCalibration() wrote.
+/// The calibrated ranges of a table as writeCalibration() writes it.
 /// fails: BadInput, naming the place
 Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table);
 

@@ -17,6 +17,19 @@ namespace {
 constexpr double kWalkShare = 0.9; ///< of correcting biases: the examples are run once more
 constexpr double kCorrectionShare = 0.5; ///< of a conversion that corrects biases
 
+Result<void> warnOfWeights(const DeriveRequest &request, std::vector<policy::Warning> &warnings)
+{
+    if (request.storesWeights || request.policy.weights.empty())
+        return {};
+    policy::Warning warning{"weights",
+                            "not followed here: weights keep the type that the operators compute in",
+                            "weights_not_followed"};
+    if (request.strict)
+        return badInput(std::move(warning.entry), std::move(warning.text));
+    warnings.push_back(std::move(warning));
+    return {};
+}
+
 Result<std::shared_ptr<const mixed::ConvertedModel>>
 convert(const graph::Model &model, const DeriveRequest &request, mixed::Decided decided,
         const quantize::QuantizedRanges &ranges, const mixed::ConvertedModel *before,
@@ -27,6 +40,7 @@ convert(const graph::Model &model, const DeriveRequest &request, mixed::Decided 
                      model, request.policy, std::move(decided),
                      {request.strict, request.shapes, &ranges, before ? before->forms : nullptr, whyRaised},
                      progress));
+    HALFTONE_CHECK(warnOfWeights(request, converted.warnings));
     return std::make_shared<const mixed::ConvertedModel>(std::move(converted));
 }
 
@@ -128,7 +142,8 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &whole)
     HALFTONE_TRY(const std::string whyRaised, raise(given, model, known, partOf(progress, begun, 0)));
     const DeriveRequest request{
         model,        given.modelPath,  given.policy, given.shapes,        given.ranges,
-        given.strict, given.correction, given.before, given.isForAnalysis, given.opset};
+        given.strict, given.correction, given.before, given.isForAnalysis, given.storesWeights,
+        given.opset};
     if (!known) {
         HALFTONE_TRY(known, mixed::decide(request.model, request.policy));
     }

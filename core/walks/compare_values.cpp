@@ -1,7 +1,9 @@
 #include "core/walks/compare_values.h"
 
 #include "core/compare/output_rows.h"
+#include "core/tasks/task_count.h"
 #include "core/tensor/elements.h"
+#include "core/walks/examples.h"
 #include "core/walks/run.h"
 #include "core/walks/value_names.h"
 
@@ -47,6 +49,31 @@ std::unordered_map<std::string, Entry> entriesByName(const graph::Graph &graph)
     return entries;
 }
 
+/// What both programs gave for an output.
+struct OutputValues
+{
+    const Tensor *recorded = nullptr; ///< null: it was not recorded
+    const Tensor *computed = nullptr;
+};
+
+/// How both programs do on labels and targets.
+Result<void> judge(const graph::Model &model, const std::string &modelPath, const CompareOptions &options,
+                   const OutputValues &first, CompareOutcome &outcome)
+{
+    HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
+    HALFTONE_TRY(auto task, taskOf(options.examples, *source, model.graph));
+    tasks::AccuracyCount reference(source->labels());
+    tasks::AccuracyCount other(source->labels());
+    tasks::TaskCount score(std::move(task));
+    HALFTONE_CHECK(reference.add(*first.recorded, 0));
+    HALFTONE_CHECK(other.add(*first.computed, 0));
+    HALFTONE_CHECK(score.add(*first.recorded, first.computed, 0));
+    outcome.reference = reference.result();
+    outcome.other = other.result();
+    outcome.task = score.result();
+    return {};
+}
+
 } // namespace
 
 Result<CompareOutcome> compareValues(const graph::Model &model, const std::string &modelPath,
@@ -69,7 +96,7 @@ Result<CompareOutcome> compareValues(const graph::Model &model, const std::strin
     const auto names = valueNames(model.graph);
     CompareOutcome outcome;
     std::vector<compare::LayerErrors> layers;
-    std::vector<compare::OutputErrors> outputs;
+    std::vector<OutputValues> heads(model.graph.heads().size());
     for (const io::NamedTensor &value : values) {
         const auto entry = entries.find(value.name);
         const auto found = entry == entries.end() || entry->second.output >= names[entry->second.node].size()
@@ -85,21 +112,35 @@ Result<CompareOutcome> compareValues(const graph::Model &model, const std::strin
         layer.dtype = found->second->dtype();
         layer.cumulative = errorsOf(value.tensor, *found->second);
         layer.shapesDiffer = !layer.cumulative;
-        if (std::ranges::find(model.graph.heads(), entry->second) != model.graph.heads().end()) {
-            outputs.push_back(
-                {layer.cumulative.value_or(tensor::ErrorFigures()), std::nullopt, layer.shapesDiffer});
-            outcome.outputs.push_back(value.name);
+        for (std::size_t k = 0; k < heads.size(); ++k) {
+            if (model.graph.heads()[k] == entry->second)
+                heads[k] = {&value.tensor, found->second};
         }
     }
     if (layers.empty())
         return badInput("values", std::to_string(values.size()) + " values, none of which the model has",
                         "names of its outputs or nodes");
+    const std::vector<std::string> headNames = sourceOutputNames(model.graph);
+    compare::OutputRows rows(model.graph);
+    std::vector<compare::OutputErrors> outputs;
+    for (std::size_t k = 0; k < heads.size(); ++k) {
+        if (heads[k].recorded == nullptr)
+            continue;
+        rows.add(k, *heads[k].recorded, *heads[k].computed, {});
+        outputs.push_back(rows.outputs()[k]);
+        outcome.outputs.push_back(headNames[k]);
+    }
     std::ranges::sort(layers, {}, [](const auto &layer) { return std::pair(layer.node, layer.output); });
     outcome.comparison = compare::conclude(std::move(layers), std::move(outputs), options.settings.threshold);
     outcome.models.reference = outcome.models.other = model;
     outcome.batch = options.batch;
-    outcome.reference = std::nullopt;
-    outcome.other = ran.accuracy;
+    if (!heads.empty() && heads[0].recorded != nullptr
+        && heads[0].recorded->shape() == heads[0].computed->shape()) {
+        if (auto judged = judge(model, modelPath, options, heads[0], outcome); !judged.ok())
+            return std::move(judged).error();
+    } else {
+        outcome.other = ran.accuracy;
+    }
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;
 }

@@ -146,7 +146,7 @@ Result<quantize::QuantizedRanges> rangesFor(const graph::Model &model, const std
     if (!asksForInt8(policy))
         return none;
     if (!source.calibrated && !source.table.empty())
-        return rangesInTable(source.table);
+        return rangesInTable(source.table, model.graph);
     const bool hasData = !source.calibrate.examples.inputs.empty();
     if (!source.calibrated && !hasData && source.randomInputs == nullptr)
         return none;

@@ -46,6 +46,12 @@ Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
     return buffer.tensor;
 }
 
+void cutTo(double least, double greatest, quantize::QuantizedRange &range)
+{
+    range.low = std::max(range.low, static_cast<float>(std::min(least, 0.0)));
+    range.high = std::min(range.high, static_cast<float>(std::max(greatest, 0.0)));
+}
+
 } // namespace
 
 Result<quantize::QuantizeOptions> withPositionsHeld(const graph::Model &model,
@@ -78,21 +84,22 @@ void cutToValues(std::span<const calibration::CalibratedTensor> tensors, quantiz
         const auto found = ranges.find(tensor.name);
         if (found == ranges.end())
             continue;
-        quantize::QuantizedRange &range = found->second;
-        range.low = std::max(range.low, static_cast<float>(std::min(tensor.statistics.min, 0.0)));
-        range.high = std::min(range.high, static_cast<float>(std::max(tensor.statistics.max, 0.0)));
+        cutTo(tensor.statistics.min, tensor.statistics.max, found->second);
     }
 }
 
-Result<quantize::QuantizedRanges> rangesInTable(const std::string &path)
+Result<quantize::QuantizedRanges> rangesInTable(const std::string &path, const graph::Graph &graph)
 {
     HALFTONE_TRY(const auto mapped, MappedFile::open(path));
     auto read = report::readCalibrationTable(mapped->text());
     if (!read.ok())
         return inFile(std::move(read).error(), path);
     quantize::QuantizedRanges ranges;
-    for (const report::NamedRange &range : read.value())
-        ranges[range.name] = {range.low, range.high};
+    for (const report::NamedRange &row : read.value()) {
+        quantize::QuantizedRange &range = ranges[row.name] = {row.low, row.high};
+        if (quantize::isInPairs(graph) && row.least && row.greatest)
+            cutTo(*row.least, *row.greatest, range);
+    }
     return ranges;
 }
 
@@ -178,7 +185,7 @@ Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::strin
     const bool calibrates = options.isCalibrated && settings.table.empty() && !settings.calibration;
     const double calibrating = !calibrates ? 0 : settings.correctsBiases ? 0.5 : 1; // of the whole
     if (options.isCalibrated && !settings.table.empty()) {
-        HALFTONE_TRY(ranges, rangesInTable(settings.table));
+        HALFTONE_TRY(ranges, rangesInTable(settings.table, model.graph));
     } else if (options.isCalibrated && settings.calibration) {
         ranges = calibratedRanges(settings.calibration->tensors);
         if (quantize::isInPairs(model.graph))
@@ -247,7 +254,7 @@ Result<graph::Model> quantizedForProfile(const graph::Model &model, const infer:
     quantize::QuantizedRanges ranges;
     quantize::PlannedQuantization planned;
     if (!table.empty()) {
-        HALFTONE_TRY(ranges, rangesInTable(table));
+        HALFTONE_TRY(ranges, rangesInTable(table, model.graph));
     } else {
         HALFTONE_TRY(planned, quantize::planQuantization(model, options));
         std::vector<std::string> names;

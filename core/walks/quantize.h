@@ -52,9 +52,10 @@ quantize::QuantizedRanges calibratedRanges(std::span<const calibration::Calibrat
 /// A threshold applies to both ends. With a zero point, the range ends at the actual values.
 void cutToValues(std::span<const calibration::CalibratedTensor> tensors, quantize::QuantizedRanges &ranges);
 
-/// The ranges in a calibration table, by tensor name.
+/// The ranges in a calibration table, by tensor name, for a model of this format: as those of a calibration (cutToValues()), where the table
+/// tells the values.
 /// fails: errors of the file system; BadInput for a file that is not a calibration table
-Result<quantize::QuantizedRanges> rangesInTable(const std::string &path);
+Result<quantize::QuantizedRanges> rangesInTable(const std::string &path, const graph::Graph &graph);
 
 /// Ranges of the named tensors from one run on random values, for timing only.
 /// inputs  shapes by name; those of parameters are ignored

@@ -112,7 +112,7 @@ void addTask(const tasks::TaskScore &task, const Add &add)
         ? QStringLiteral(" (guessed: Ctrl+D)")
         : QString();
     const auto text = [](const std::string &one) { return plain(one).replace(u' ', QChar(0xa0)); };
-    add(plain(words->name) + guessed, text(words->values()), task.reference && task.other < task.reference);
+    add(plain(words->name) + guessed, text(words->values()), task.isWorse());
     if (task.reference && task.agreement) {
         const auto agreement
             = tasks::wordsOf({task.metric, false, {}, {}, task.agreement, task.examples, {}});

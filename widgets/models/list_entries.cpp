@@ -1,6 +1,7 @@
 #include "widgets/models/list_entries.h"
 
 #include "core/base/text.h"
+#include "core/dialect/calls.h"
 #include "core/dialect/dialect.h"
 #include "core/policy/wording.h"
 #include "widgets/common/constant_nodes.h"
@@ -140,7 +141,8 @@ void EntryMaker::countBodies(const graph::Graph &graph)
         open.pop_back();
         for (graph::NodeId id = 0; id < one.nodeCount(); ++id) {
             for (const auto &body : one.node(id).subgraphs)
-                open.push_back(body.get());
+                if (!dialect::isCall(one, id)) // one operator, whatever says what it computes
+                    open.push_back(body.get());
             if (&one == &graph)
                 continue;
             m_namesInBodies.insert(one.node(id).name);

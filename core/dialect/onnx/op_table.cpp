@@ -114,7 +114,7 @@ void addOp(Table &table, const std::string &name, const Json &op)
 Table readTable()
 {
     Table table;
-    const Json json = Json::parse(resource("onnx/operators.json"), nullptr, false);
+    const Json json = parseSorted(resource("onnx/operators.json"));
     assert(json.is_object() && "operators.json does not parse");
     for (const auto &[name, op] : json.items())
         addOp(table, name, op);

@@ -131,6 +131,7 @@ void TestTrace::plansGiveWhatOnnxDoes()
     // Other values, other sizes.
     const QStringList byValues{"/non_zero", "/non_max_suppression", "/unique", "/unique_rows"};
     if (std::ranges::any_of(byValues, [&](const QString &name) { return path.endsWith(name); })) {
+        QVERIFY(typed.value().isForFedValues);
         QVERIFY(!ran.ok());
         QCOMPARE(ran.error().code, Errc::BadInput);
         return;
