@@ -33,12 +33,12 @@ int codeOf(const schema::OperatorCode &code)
     return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
 
-std::string typesOf(std::span<const TensorFacts *const> outputs)
+std::string typesOf(std::span<const TensorFacts *const> tensors)
 {
     std::string types;
-    for (const TensorFacts *const output : outputs) {
+    for (const TensorFacts *const tensor : tensors) {
         types.append(types.empty() ? "" : ",");
-        types.append(output->type == tensor::DType::Unknown ? "?" : tensor::nameOf(output->type));
+        types.append(tensor->type == tensor::DType::Unknown ? "?" : tensor::nameOf(tensor->type));
     }
     return types;
 }
@@ -301,6 +301,8 @@ Result<void> GraphReader::addOperator(const schema::Operator &op, std::size_t po
     }
     if (!outputs.empty())
         def.attributes.set(std::string(names::kTypesKey), typesOf(outputs));
+    if (!inputs.empty())
+        def.attributes.set(std::string(names::kInputTypesKey), typesOf(inputs));
     describeConstants(def, inputs);
     std::string codes;
     for (const TensorFacts *const output : outputs)
