@@ -9,6 +9,7 @@
 #include "core/session/graph_picture.h"
 #include "core/session/live_comparison.h"
 #include "core/tune/front_json.h"
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
 #include "widgets/models/tune_state.h"
@@ -64,13 +65,24 @@ std::map<tensor::DType, std::size_t> bytesByType(const graph::Model &model)
     return bytes;
 }
 
-/// Some weights became codes in the file; otherwise the graph makes them of the real ones.
+/// Weights became codes in the file or most were before; otherwise the graph makes them of the real ones.
 bool storesCodes(const session::Snapshot &snapshot)
 {
     auto before = bytesByType(snapshot.source->model);
     auto after = bytesByType(snapshot.converted->model);
+    std::size_t all = 0;
+    for (const auto &[type, bytes] : after)
+        all += bytes;
     return after[tensor::DType::I8] > before[tensor::DType::I8]
-        || after[tensor::DType::U8] > before[tensor::DType::U8];
+        || after[tensor::DType::U8] > before[tensor::DType::U8]
+        || 2 * (after[tensor::DType::I8] + after[tensor::DType::U8]) > all;
+}
+
+bool computesInTarget(const session::Snapshot &snapshot)
+{
+    return std::ranges::any_of(widgets::computingNodes(snapshot.graph()), [&snapshot](graph::NodeId id) {
+        return snapshot.precisionOf(id) == snapshot.target();
+    });
 }
 
 /// As the command line would have written it for a report.
@@ -81,8 +93,7 @@ std::shared_ptr<const report::FrontFigures> frontOf(const widgets::TuneState &tu
         return nullptr;
     const std::vector<std::string> noFiles(front->points.size());
     auto read = report::readFront(
-        tune::frontJson(*front, noFiles, tune.limit(), tensor::nameOf(tune.base()->target))
-            .dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+        jsonText(tune::frontJson(*front, noFiles, tune.limit(), tensor::nameOf(tune.base()->target))));
     return read.ok() ? std::make_shared<const report::FrontFigures>(std::move(read).value()) : nullptr;
 }
 
@@ -126,9 +137,10 @@ QString whyParametersStay(const session::Snapshot &snapshot)
     if (hasInt8(snapshot) && !storesCodes(snapshot))
         lines << ExportJob::tr("Parameters are written unchanged: the graph quantizes the weights of int8 "
                                "operators when it runs.");
-    lines << ExportJob::tr("To halve the size of parameters that are only used in %1, turn on "
-                           "Model \u203a Store Parameters in the Target Type.")
-                 .arg(QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data()));
+    if (computesInTarget(snapshot))
+        lines << ExportJob::tr("To halve the size of parameters that are only used in %1, turn on "
+                               "Model \u203a Store Parameters in the Target Type.")
+                     .arg(QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data()));
     return lines.join(QLatin1Char(' '));
 }
 

@@ -98,6 +98,7 @@ private:
     void buildFileMenu();
     void buildEditMenu();
     void buildViewMenu();
+    void addLegendAction(QMenu *menu);
     void buildCameraActions(QMenu *menu);
     void buildGraphMenus(QMenu *menu);
     void buildThemeMenu(QMenu *menu);

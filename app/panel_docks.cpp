@@ -1,5 +1,7 @@
 #include "app/panel_docks.h"
 
+#include "app/low_window.h"
+
 #include <QAction>
 #include <QMainWindow>
 #include <QMenu>
@@ -16,9 +18,9 @@ constexpr int kRoomyWindow = 150;
 constexpr int kWidePanel = 44;
 constexpr int kFullPanel = 50;
 constexpr int kRowsShare = 30; ///< per cent of the height
+constexpr int kLowRowsShare = 25; ///< of a window that is low
 constexpr int kDrawingShare = 45;
 constexpr int kLowDrawingShare = 55; ///< of a window that is low
-constexpr int kLowWindow = 40; ///< lines of text
 constexpr int kSideShare = 23; ///< per cent of the width, at most: the graph keeps more than half
 constexpr int kWideMs = 100; ///< until layouts have taken it
 constexpr int kLayoutVersion = 2; ///< of saved layouts: another set of docks is another version
@@ -101,7 +103,8 @@ void PanelDocks::sizeDocks()
     const int width = widthAtSide(kFullPanel);
     m_window->resizeDocks({firstIn(Qt::LeftDockWidgetArea), firstIn(Qt::RightDockWidgetArea)}, {width, width},
                           Qt::Horizontal);
-    m_window->resizeDocks({firstIn(Qt::BottomDockWidgetArea)}, {m_window->height() * kRowsShare / 100},
+    const int share = isInLowWindow(*m_window) ? kLowRowsShare : kRowsShare;
+    m_window->resizeDocks({firstIn(Qt::BottomDockWidgetArea)}, {m_window->height() * share / 100},
                           Qt::Vertical);
 }
 
@@ -110,8 +113,8 @@ void PanelDocks::raiseBottom()
     if (!std::exchange(m_isLow, false))
         return;
     QTimer::singleShot(0, this, [this] { // when the dock lies where it will be
-        const bool isLow = m_window->height() < kLowWindow * m_window->fontMetrics().lineSpacing();
-        const int height = m_window->height() * (isLow ? kLowDrawingShare : kDrawingShare) / 100;
+        const int height
+            = m_window->height() * (isInLowWindow(*m_window) ? kLowDrawingShare : kDrawingShare) / 100;
         QDockWidget *const first = firstIn(Qt::BottomDockWidgetArea);
         for (const Entry &entry : m_entries) {
             if (entry.dock->isVisible() && entry.panel.isDrawing && !entry.dock->isFloating()

@@ -5,7 +5,8 @@
 export CCACHE_DIR="$PWD/build/ccache" CCACHE_MAXSIZE=2G
 
 readonly build_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nlohmann-json3-dev libcli11-dev libzip-dev libstb-dev
-    libjpeg62-turbo-dev libpng-dev libre2-dev libxxhash-dev libprotobuf-dev protobuf-compiler qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev graphviz fonts-dejavu-core)
+    libjpeg62-turbo-dev libpng-dev libre2-dev libxxhash-dev libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler
+    qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev graphviz fonts-dejavu-core)
 readonly test_packages=(python3-dev libbenchmark-dev xvfb xdotool imagemagick clang clang-format clang-tidy libclang-rt-14-dev libomp-dev mold
     shellcheck libopenmpi-dev openmpi-bin)
 
@@ -61,7 +62,7 @@ run_quietly() {
 # install_packages NAME...: installs the Debian packages that are missing, if any.
 install_packages() {
     command -v dpkg-query >/dev/null \
-        || fail "packages are installed on Debian and its kin only; here, install what corresponds to: $*"
+        || fail "packages are only installed on Debian and systems derived from it; here, install the equivalents of: $*"
     local missing=() package
     for package in "$@"; do
         [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")

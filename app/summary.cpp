@@ -1,6 +1,7 @@
 #include "app/summary.h"
 
 #include "core/rewrite/nested_conversions.h"
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/latency_words.h"
 
@@ -66,7 +67,6 @@ std::optional<Score> scoreOf(const walks::CompareOutcome &outcome, ComparedOn in
 QString summaryOf(const session::Snapshot &snapshot, const session::Figures &figures, ComparedOn inputs)
 {
     QStringList parts;
-    const graph::Graph &graph = snapshot.graph();
     std::size_t ops = 0;
     std::size_t lowered = 0;
     std::size_t coded = 0;
@@ -75,9 +75,8 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
         lowered += precision == snapshot.target() ? count : 0;
         coded += precision == tensor::DType::I8 ? count : 0;
     };
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
-        if (!graph.isVariable(id))
-            add(snapshot.precisionOf(id), 1);
+    for (const graph::NodeId id : widgets::computingNodes(snapshot.graph()))
+        add(snapshot.precisionOf(id), 1);
     for (const auto &[precision, operators] : snapshot.operatorsInBodies())
         for (const auto &[op, count] : operators)
             add(precision, count);

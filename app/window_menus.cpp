@@ -13,12 +13,14 @@
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
+#include "widgets/graphview/legend.h"
 #include "widgets/oplists/op_lists_panel.h"
 #include "widgets/oplists/policy_commands.h"
 #include "widgets/tables/layers_table.h"
 
 #include <QActionGroup>
 #include <QMenuBar>
+#include <QSettings>
 
 /// The window's menus.
 namespace halftone::app {
@@ -168,6 +170,7 @@ void MainWindow::buildViewMenu()
                 m_lists->setConstantsShown(isAll);
             });
     buildGraphMenus(menu);
+    addLegendAction(menu);
     menu->addSeparator();
     m_docks->addActions(menu);
     const auto pane = [this, menu](const QString &text, const QKeySequence &key, bool next) {
@@ -180,6 +183,23 @@ void MainWindow::buildViewMenu()
     menu->addAction(tr("Reset the La&yout"), m_docks.get(), &PanelDocks::resetLayout);
     menu->addSeparator();
     buildThemeMenu(menu);
+}
+
+void MainWindow::addLegendAction(QMenu *menu)
+{
+    const QString key = QStringLiteral("legendFolded");
+    widgets::Legend *const legend = m_graph->legend();
+    legend->setFolded(QSettings().value(key, false).toBool());
+    QAction *const action = menu->addAction(tr("&Legend"));
+    action->setCheckable(true);
+    action->setChecked(!legend->isFolded());
+    connect(action, &QAction::toggled, legend, [legend, key](bool isShown) {
+        legend->setFolded(!isShown);
+        QSettings().setValue(key, !isShown);
+    });
+    connect(legend, &widgets::Legend::foldedChanged, action,
+            [action](bool isFolded) { action->setChecked(!isFolded); });
+    m_documentActions.push_back(action);
 }
 
 void MainWindow::buildCameraActions(QMenu *menu)

@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-IDS = re.compile(r"\b[DFMQT]-[a-z][a-z0-9]*(?:-[a-z0-9]+)*\b")
-DEFINED = re.compile(r"^\| ([DFMQT]-[a-z0-9-]+) \|", re.M)
+IDS = re.compile(r"\b[DFMQTW]-[a-z][a-z0-9]*(?:-[a-z0-9]+)*\b")
+DEFINED = re.compile(r"^\| ([DFMQTW]-[a-z0-9-]+) \|", re.M)
 DOCUMENT = re.compile(r"\b((?:[\w.]+/)*[A-Z]+\.md)(?:, (?:\"([^\"]+)\"|section (\d+)))?")
 SOURCE = re.compile(r"\b((?:core|app|widgets|tests|resources)/[\w/]+\.(?:h|cpp|py|sh|json|txt))\b")
 LINK = re.compile(r"\]\(([^)#:]+)\)")

@@ -1,8 +1,11 @@
 #include "app/bars/notice_bar.h"
 
+#include "app/low_window.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/short_names.h"
 #include "widgets/common/wrap_layout.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -26,25 +29,31 @@ NoticeBar::NoticeBar(QWidget *parent)
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::ToolTipBase);
-    auto *const layout = new QHBoxLayout(this);
-    layout->setContentsMargins(8, 4, 4, 4);
+    m_row = new QHBoxLayout(this);
+    m_row->setContentsMargins(8, 4, 4, 4);
     m_icon = new QLabel(this);
-    layout->addWidget(m_icon);
+    m_row->addWidget(m_icon);
+    m_line = new widgets::ElidedLabel(this);
+    m_line->setForegroundRole(QPalette::ToolTipText);
+    m_row->addWidget(m_line, 1);
+    m_figures = new QLabel(this);
+    m_figures->setForegroundRole(QPalette::ToolTipText);
+    m_row->addWidget(m_figures);
     m_text = new QLabel(this);
     m_text->setForegroundRole(QPalette::ToolTipText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_text->setWordWrap(true);
     m_text->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     m_text->setMinimumWidth(kShortestLine * fontMetrics().averageCharWidth());
-    auto *const texts = new widgets::WrapLayout;
-    layout->addLayout(texts, 1);
-    texts->addWidget(m_text);
+    m_wrapped = new widgets::WrapLayout;
+    m_row->addLayout(m_wrapped);
+    m_wrapped->addWidget(m_text);
     m_action = new QPushButton(this);
     connect(m_action, &QPushButton::clicked, this, &NoticeBar::actionTriggered);
-    texts->addWidget(m_action);
+    m_wrapped->addWidget(m_action);
     m_other = new QPushButton(this);
     connect(m_other, &QPushButton::clicked, this, &NoticeBar::otherTriggered);
-    texts->addWidget(m_other);
+    m_wrapped->addWidget(m_other);
     auto *const close = new QToolButton(this);
     close->setAutoRaise(true);
     close->setIcon(style()->standardIcon(QStyle::SP_TitleBarCloseButton));
@@ -54,8 +63,35 @@ NoticeBar::NoticeBar(QWidget *parent)
         hide();
         Q_EMIT dismissed();
     });
-    layout->addWidget(close);
+    m_row->addWidget(close);
+    if (parent)
+        parent->installEventFilter(this); // whose height tells that of the window
+    arrange();
     hide();
+}
+
+bool NoticeBar::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == parent() && event->type() == QEvent::Resize)
+        arrange();
+    return QFrame::eventFilter(watched, event);
+}
+
+void NoticeBar::arrange()
+{
+    const bool isLow = isInLowWindow(*this);
+    m_text->setVisible(!isLow);
+    m_line->setVisible(isLow);
+    m_figures->setVisible(isLow && !m_figures->text().isEmpty());
+    m_row->setStretchFactor(m_wrapped, isLow ? 0 : 1);
+}
+
+void NoticeBar::setOneLine(const QString &text, const QString &figures)
+{
+    m_line->setText(text);
+    m_line->setToolTip(m_text->text()); // whole
+    m_figures->setText(figures);
+    arrange();
 }
 
 void NoticeBar::showNotice(const QString &text, const QString &action, Kind kind)
@@ -66,6 +102,7 @@ void NoticeBar::showNotice(const QString &text, const QString &action, Kind kind
     m_text->setText(text);
     setAction(m_action, action);
     setAction(m_other, {});
+    setOneLine(text, {});
     show();
 }
 

@@ -77,19 +77,20 @@ QString SuggestionBar::effectText(const session::EditEffect &effect) const
         .arg(now->name, now->converted, m_gain->converted, m_gain->unit, casts);
 }
 
-/// "Done: Keep sum in fp32. top-1 9.8 → 99.3 %, casts 4 → 6."; figures as soon as they are there.
-QString SuggestionBar::resultOf(const Taken &taken) const
+/// "Done: Keep sum in fp32" and "top-1 9.8 → 99.3 %, casts 4 → 6", as soon as that is known.
+SuggestionBar::Told SuggestionBar::resultOf(const Taken &taken) const
 {
     const session::Figures &figures = m_controller->figures();
     if (m_controller->snapshot()->revision != taken.revision)
-        return tr("Done: %1.").arg(taken.action);
+        return {tr("Done: %1").arg(taken.action), {}};
     const QString casts
         = tr("casts %1 \u2192 %2").arg(taken.casts).arg(m_controller->snapshot()->castCount());
     const auto now = figures.comparison && !isAwaited() ? scoreOf(*figures.comparison) : std::nullopt;
     if (now && taken.score)
-        return tr("Done: %1. %2 %3 \u2192 %4\u202f%5, %6.")
-            .arg(taken.action, now->name, taken.score->converted, now->converted, now->unit, casts);
-    return tr("Done: %1. %2.").arg(taken.action, casts);
+        return {tr("Done: %1").arg(taken.action),
+                tr("%1 %2 \u2192 %3\u202f%4, %5")
+                    .arg(now->name, taken.score->converted, now->converted, now->unit, casts)};
+    return {tr("Done: %1").arg(taken.action), casts};
 }
 
 void SuggestionBar::showSuggestion()
@@ -99,6 +100,7 @@ void SuggestionBar::showSuggestion()
     showNotice(m_effect ? tr("%1. %2: %3.").arg(text, action, effectText(*m_effect))
                         : tr("%1. %2.").arg(text, action),
                action);
+    setOneLine(text, m_effect ? effectText(*m_effect) : QString());
 }
 
 void SuggestionBar::propose()
@@ -152,10 +154,14 @@ void SuggestionBar::refresh()
         return;
     }
     withdraw();
-    if (m_taken)
-        showNotice(resultOf(*m_taken), tr("Undo"), Kind::Information);
-    else
+    if (!m_taken) {
         hide();
+        return;
+    }
+    const Told told = resultOf(*m_taken);
+    showNotice(told.figures.isEmpty() ? tr("%1.").arg(told.text) : tr("%1. %2.").arg(told.text, told.figures),
+               tr("Undo"), Kind::Information);
+    setOneLine(told.text, told.figures);
 }
 
 } // namespace halftone::app

@@ -42,7 +42,12 @@ private:
     bool stillHolds() const;
     bool isAwaited() const; ///< a comparison of what is shown is on its way
     QString effectText(const session::EditEffect &effect) const;
-    QString resultOf(const Taken &taken) const;
+    struct Told
+    {
+        QString text;
+        QString figures;
+    };
+    Told resultOf(const Taken &taken) const;
     void showSuggestion();
     void propose();
     void withdraw();

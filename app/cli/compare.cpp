@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "app/cli/shards.h"
+#include "app/cli/weight_options.h"
 #include "core/base/atomic_file.h"
 #include "core/base/process_memory.h"
 #include "core/base/text.h"
@@ -31,6 +32,7 @@ struct CompareOptions
     ModelOptions model;
     PolicyOptions policy;
     RangeOptions ranges;
+    WeightOptions weights;
     DataOptions data;
     PrecisionOption precision;
     walks::CompareOptions compare; ///< with the data, once they were taken
@@ -130,8 +132,7 @@ std::string decisions(const walks::CompareOutcome &outcome)
     if (outcome.reference && outcome.other)
         text = "fp32 " + percent(outcome.reference->top1) + ", mixed " + percent(outcome.other->top1) + "; ";
     const auto &outputs = outcome.comparison.outputs;
-    const bool areClasses = !outcome.task || outcome.reference || outcome.task->metric == tasks::Metric::Top1
-        || outcome.task->metric == tasks::Metric::Top5;
+    const bool areClasses = outcome.reference || (outcome.task && tasks::isOfClasses(outcome.task->metric));
     if (areClasses && !outputs.empty() && outputs[0].agreement)
         text += "agreement " + percent(outputs[0].agreement->top1);
     return text;
@@ -173,6 +174,8 @@ void printSummary(const session::Session &session, const walks::CompareOutcome &
                       counted(names->size(), "node", "nodes") + " of " + where + ": "
                           + printable(joined(*names, 4))});
     }
+    for (const std::string &note : outcome.notes)
+        head.add({"note", printable(note)});
     head.add({"memory",
               humanBytes(peakMemory()) + " peak; weights of the two models "
                   + humanBytes(graph::parameterBytes(outcome.models.reference)) + " and "
@@ -187,11 +190,36 @@ void printSummary(const session::Session &session, const walks::CompareOutcome &
 /// One model on two backends, without another precision.
 bool comparesBackends(const CompareOptions &options)
 {
-    return !options.compare.otherBackend.empty() && options.against.empty() && !options.policy.isGiven();
+    return !options.compare.otherBackend.empty() && options.against.empty() && !options.policy.isGiven()
+        && !options.weights.isGiven();
 }
 
 /// Over the part of the examples that the options tell.
 using Comparing = std::function<Result<walks::CompareOutcome>(const walks::CompareOptions &)>;
+
+/// With another model, nodes matched by name.
+Comparing comparingWith(graph::Model other, const session::Session &session, const std::stop_token &stop)
+{
+    return [&session, &stop,
+            other = std::move(other)](const walks::CompareOptions &compare) -> Result<walks::CompareOutcome> {
+        HALFTONE_TRY(compare::ComparedModels models, compare::pairByName(session.source().model, other));
+        auto outcome
+            = walks::compareModels(std::move(models), session.source().modelPath, compare, progress(stop));
+        return outcome.ok() ? std::move(outcome)
+                            : Result<walks::CompareOutcome>(aboutModel(std::move(outcome).error(), session));
+    };
+}
+
+/// The session with what the codes of its weights stand for in place of these.
+Result<session::Session> withRoundedWeights(const session::Session &session, const policy::Policy &policy)
+{
+    auto rounded = weights::roundWeights(session.source().model, weightsOf(policy));
+    if (!rounded.ok())
+        return aboutModel(std::move(rounded).error(), session);
+    io::LoadedModel loaded = session.source();
+    loaded.model = std::move(rounded).value().model;
+    return session.withSource(std::make_shared<const io::LoadedModel>(std::move(loaded)));
+}
 
 /// What is compared is made here, once for all parts. Needs: the arguments outlive it.
 Result<Comparing> comparingOf(CompareOptions &options, session::Session &session, const std::stop_token &stop)
@@ -211,21 +239,30 @@ Result<Comparing> comparingOf(CompareOptions &options, session::Session &session
         });
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
+    HALFTONE_CHECK(options.weights.apply(policy));
+    const bool hasWeights = !policy.weights.empty();
+    HALFTONE_TRY(const session::Session changed,
+                 hasWeights ? withRoundedWeights(session, policy) : Result<session::Session>(session));
+    if (hasWeights && !options.policy.isGiven())
+        return comparingWith(changed.source().model, session, stop);
     options.compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
     std::vector<std::string> notes = session.source().notes;
-    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
-    session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
+    HALFTONE_TRY(const infer::ShapeMap shapes, changed.shapes(notes));
+    session::DeriveRequest request{changed.source().model, changed.source().modelPath, policy, &shapes};
     request.strict = options.policy.strict;
+    request.storesWeights = true;
     request.isForAnalysis = true;
     request.ranges.table = options.ranges.table;
     request.ranges.calibrate.examples = options.compare.examples;
     request.ranges.calibrate.backend = options.compare.backend;
     request.ranges.calibrate.threads = options.compare.threads;
     request.ranges.calibrate.batch = options.compare.batch;
-    const auto derived = session.derive(request, progress(stop));
+    const auto derived = changed.derive(request, progress(stop));
     if (!derived.ok())
         return options.policy.located(derived.error());
     tellWarnings(derived.value().converted->warnings);
+    if (hasWeights)
+        return comparingWith(derived.value().converted->model, session, stop);
     return Comparing([&, converted = derived.value().converted](const walks::CompareOptions &compare) {
         return session.compare(*converted, compare, progress(stop));
     });
@@ -283,6 +320,10 @@ Result<void> writeComparisonShards(const CompareOptions &options, const session:
 Result<void> compare(CompareOptions options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(takeOptions(options));
+    if (options.weights.isGiven() && options.compare.settings.isolated)
+        return badCall("--effect", options.effect + " with --weights", "cumulative");
+    if (options.weights.isGiven() && !options.against.empty())
+        return badCall("--weights", "cannot be combined with --against");
     if ((!options.against.empty() || comparesBackends(options)) && options.compare.settings.isolated)
         return badCall("--effect",
                        options.effect
@@ -328,6 +369,7 @@ void addCompare(Parser &app, Action &chosen)
     options->model.addTo(command);
     options->policy.addTo(command);
     options->ranges.addTo(command);
+    options->weights.addTo(command, {});
     command.remove("--inputs"); // here it is the data to compare on
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command

@@ -4,6 +4,7 @@
 #include "app/cli/format_texts.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/weight_options.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
@@ -28,6 +29,7 @@ struct ConvertOptions
     PolicyOptions policy;
     CalibrationOptions calibration; ///< for int8 operators
     RangeOptions ranges;
+    WeightOptions weights;
     std::string out;
     std::string report;
     std::string runtime; ///< that the result is for; empty: any
@@ -132,6 +134,31 @@ std::string copiedText(bool isOfOtherFormat, const std::optional<dialect::Raised
     return done + "; types are unchanged. To convert, pass --target, --policy or another policy option";
 }
 
+/// Nothing where the policy says nothing of weights.
+using StoredWeights = std::optional<weights::LoweredModel>;
+
+/// A model of the session with its weights as codes, chosen by the values that they had when it was opened.
+Result<StoredWeights> storedWeights(const graph::Model &model, const session::Session &session,
+                                    const policy::Policy &policy)
+{
+    if (policy.weights.empty())
+        return StoredWeights();
+    auto lowered = weights::lowerWeights(model, weightsOf(policy), &session.source().model);
+    if (!lowered.ok())
+        return aboutModel(std::move(lowered).error(), session);
+    return StoredWeights(std::move(lowered).value());
+}
+
+/// The report of a conversion with what became of the weights.
+std::string withWeights(std::string report, const StoredWeights &weights)
+{
+    if (!weights)
+        return report;
+    Json json = Json::parse(report, nullptr, false);
+    addWeightsJson(*weights, json);
+    return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 /// A model that nothing is asked of is written as it was read, or as the same in another format.
 Result<void> writeAsRead(session::Session &session, const io::ModelOutput &output,
                          const ConvertOptions &options)
@@ -140,24 +167,32 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
     if (!isOfOtherFormat && !options.policy.inputs.empty())
         return badCall("--input", "a model that is copied keeps the types of its inputs",
                        "; to convert it, pass --target, --policy or another policy option");
-    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session)); // types and shapes of inputs
+    HALFTONE_TRY(policy::Policy policy, options.policy.read(session)); // types and shapes of inputs
+    HALFTONE_CHECK(options.weights.apply(policy));
     const int opset = wanted(options.opset);
     graph::Model model = session.source().model;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, tensor::DType::Unknown, opset));
     if (raised)
         model.graph = raised->graph;
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output, policy.inputDtypes));
+    HALFTONE_TRY(const StoredWeights weights, storedWeights(model, session, policy));
+    HALFTONE_TRY(const std::vector<std::string> written,
+                 session.write(weights ? weights->model : model, output, policy.inputDtypes));
     if (options.json) {
-        printJson(Json{{"written", written},
-                       {"copied", true},
-                       {"target", nullptr},
-                       {"casts", 0},
-                       {"nodes", Json::array()},
-                       {"params", Json::array()}});
+        Json json{{"written", written}, {"copied", !weights},     {"target", nullptr},
+                  {"casts", 0},         {"nodes", Json::array()}, {"params", Json::array()}};
+        if (weights)
+            addWeightsJson(*weights, json);
+        printJson(json);
         return {};
+    }
+    if (weights) {
+        tellNotes(session.source().modelPath, weights->notes);
+        print(weightsText(*weights) + '\n');
     }
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
+    if (weights)
+        return {};
     print(copiedText(isOfOtherFormat, raised) + '\n');
     return {};
 }
@@ -192,9 +227,9 @@ void addLeft(std::string &report, const std::string &runtime, const std::vector<
     Json nodes = Json::array();
     for (const session::LeftNode &node : left)
         nodes.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
-    Json json = Json::parse(report);
+    Json json = parseOrdered(report);
     json["for"] = {{"runtime", runtime}, {"left", std::move(nodes)}};
-    report = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    report = jsonText(json);
 }
 
 /// One row for each operator.
@@ -235,6 +270,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
+    HALFTONE_CHECK(options.weights.apply(policy));
     if (!walks::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
         return badCall("--inputs", "a folder of pictures only serves to calibrate int8 operators",
                        "; pass an .npz file, or select int8 operators with --int8-op");
@@ -247,6 +283,7 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
     request.strict = options.policy.strict;
+    request.storesWeights = true;
     request.opset = wanted(options.opset);
     request.ranges.table = options.ranges.table;
     request.ranges.calibrate = options.calibration.settings;
@@ -257,11 +294,15 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         return options.policy.located(derived.error());
     const ConvertedModel &converted = *derived.value().converted;
     notes.insert(notes.end(), derived.value().notes.begin(), derived.value().notes.end());
+    HALFTONE_CHECK(session::checkWritten(options.runtime, converted.model.graph));
+    HALFTONE_TRY(const StoredWeights weights, storedWeights(converted.model, session, policy));
     HALFTONE_TRY(const std::vector<std::string> written,
-                 session.write(converted.model, output, policy.inputDtypes));
+                 session.write(weights ? weights->model : converted.model, output, policy.inputDtypes));
+    if (weights)
+        notes.insert(notes.end(), weights->notes.begin(), weights->notes.end());
     const bool wantsReport = options.json || !options.report.empty();
     std::string report = wantsReport
-        ? report::conversionJson(session.source().model.graph, converted, &shapes)
+        ? withWeights(report::conversionJson(session.source().model.graph, converted, &shapes), weights)
         : std::string();
     if (wantsReport && !options.runtime.empty())
         addLeft(report, options.runtime, left);
@@ -277,6 +318,8 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
         printSummary(session, converted,
                      options.correctsBiases ? std::optional(derived.value().correctedBiases) : std::nullopt,
                      written);
+        if (weights)
+            print('\n' + weightsText(*weights));
         printLeft(left);
     }
     return {};
@@ -321,6 +364,7 @@ void addConvert(Parser &app, Action &chosen)
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);
+    options->weights.addTo(command, {true, false});
     command.get("--inputs")
         .describe("Arrays that set the types and shapes of the inputs and the ranges of int8 operators; a "
                   "folder of "

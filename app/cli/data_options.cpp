@@ -46,12 +46,18 @@ void TaskOptions::addTo(Command &command)
     command.option("--metric", &metric, "Task metric (default: chosen from the outputs and labels)")
         .oneOf(names)
         .type("METRIC");
+    command
+        .option("--next-token", &nextToken,
+                "Judge a language model by the next token of this input, by perplexity if no metric is given "
+                "(default: with --metric perplexity and no labels, the only integer input with steps)")
+        .type("INPUT");
 }
 
 walks::ExampleOptions TaskOptions::applied(walks::ExampleOptions data) const
 {
     data.targets = targets;
     data.metric = tasks::metricNamed(metric);
+    data.nextToken = nextToken;
     return data;
 }
 
@@ -62,6 +68,8 @@ std::string taskText(const tasks::TaskScore &task)
         text = tasks::valueText(task.metric, *task.reference);
     if (task.reference && task.other)
         text = tasks::wordsOf(task)->values();
+    if (const auto ratio = task.ratio())
+        text += formatted(", ratio %.4f", *ratio);
     if (task.agreement)
         text += (text.empty() ? "to float32 " : "; to float32 ")
             + tasks::valueText(task.metric, *task.agreement);

@@ -28,6 +28,7 @@ struct TaskOptions
 {
     std::string targets;
     std::string metric;
+    std::string nextToken;
 
     void addTo(Command &command);
     walks::ExampleOptions applied(walks::ExampleOptions data) const;

@@ -39,8 +39,11 @@ std::string_view optionOf(Field field)
         "--hardware"sv,
         "--accumulate"sv,
         "--optimise"sv,
+        "--weights"sv,
+        "--method"sv,
+        "--form"sv,
     };
-    static_assert(kOptions.size() == static_cast<std::size_t>(Field::Optimise) + 1);
+    static_assert(kOptions.size() == static_cast<std::size_t>(Field::WeightForm) + 1);
     return kOptions[static_cast<std::size_t>(field)];
 }
 

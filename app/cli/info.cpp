@@ -1,6 +1,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/weights_info.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/results/described_info.h"
@@ -34,6 +35,8 @@ void printInfo(const results::ModelFacts &facts)
          facts.loaded.model.hasParameters ? parametersLine(facts.loaded.model.parameters) : "not loaded"});
     if (const auto held = results::heldInBodies(graph); !held.empty())
         head.add({"in bodies", parametersLine(held)});
+    for (const std::string &line : weightLines(facts.loaded.model))
+        head.add({"weights", line});
     head.add({"nodes", withThousands(graph.nodeCount())});
     std::vector<std::string> units;
     const Json counts = results::unitsJson(facts.loaded.model);

@@ -97,11 +97,11 @@ std::optional<RunningCommand::Report> RunningCommand::readErrors()
 Json RunningCommand::result()
 {
     const int code = m_process.wait();
-    Json document = Json::parse(m_document, nullptr, false);
+    Json document = parseOrdered(m_document);
     const bool isWhole = !document.is_discarded();
     std::vector<std::string> texts;
     if (isWhole)
-        texts.push_back(document.dump());
+        texts.push_back(jsonText(document));
     if (!m_told.empty())
         texts.push_back(std::string(m_told, 0, m_told.size() - 1));
     if (!isWhole && m_told.empty())

@@ -27,7 +27,7 @@ constexpr int kServerBusy = -32000;
 Result<void> send(Json message)
 {
     message["jsonrpc"] = "2.0";
-    print(message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+    print(jsonText(message) + '\n');
     return writeOutput();
 }
 
@@ -94,7 +94,7 @@ Result<void> McpServer::take(std::string_view bytes)
 
 Result<void> McpServer::handle(const std::string &line)
 {
-    const Json message = Json::parse(line, nullptr, false);
+    const Json message = parseOrdered(line);
     if (message.is_discarded())
         return sendError(nullptr, kParseError, "the message is not JSON");
     const Json &id = memberOf(message, "id");

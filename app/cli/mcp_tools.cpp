@@ -99,7 +99,7 @@ Json toolOf(const CommandOutline &command)
 std::optional<std::string> textOf(const Json &value)
 {
     if (value.is_number())
-        return value.dump();
+        return jsonText(value);
     if (value.is_string() && value.get_ref<const std::string &>().find('\0') == std::string::npos)
         return value.get<std::string>();
     return {};

@@ -67,10 +67,9 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
         HALFTONE_TRY(const std::string state, mergedState(merged));
         HALFTONE_CHECK(file.write(state));
     } else {
-        const Json settings = Json::parse(merged.origin.settings, nullptr, false);
-        HALFTONE_CHECK(file.write(results::comparisonJson(results::outcomeOf(merged), settings)
-                                      .dump(1, ' ', false, Json::error_handler_t::replace)
-                                  + '\n'));
+        const Json settings = parseOrdered(merged.origin.settings);
+        HALFTONE_CHECK(
+            file.write(jsonText(results::comparisonJson(results::outcomeOf(merged), settings), 1) + '\n'));
     }
     if (!options.statistics.empty())
         HALFTONE_CHECK(writeWhole(options.statistics, shards::statisticsBytes(merged)));

@@ -4,6 +4,7 @@
 #include "app/cli/format_texts.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
+#include "core/infer/input_patterns.h"
 #include "core/policy/policy_json.h"
 #include "core/policy/policy_options.h"
 #include "core/runtimes/kernel_table.h"
@@ -198,7 +199,7 @@ void PolicyOptions::addTo(Command &command)
     option("--exclude", excluded, "Keep a node in fp32, by name or /pattern/ (repeatable)", "NAME");
     option("--override", overrides, "Set the type of one node: float32, the target type or int8 (repeatable)",
            "NODE=DTYPE");
-    option("--input", inputs, "Type of an input (repeatable)", "NAME=DTYPE");
+    option("--input", inputs, "Type of an input, by name or /pattern/ (repeatable)", "NAME=DTYPE");
     option("--inputs", example,
            "Take the types and shapes of the inputs from a data example; profile also takes its values",
            "F.npz");
@@ -272,6 +273,7 @@ Result<policy::Policy> PolicyOptions::read(session::Session &session) const
         policy = std::move(parsed).value();
     }
     HALFTONE_CHECK(apply(policy));
+    HALFTONE_CHECK(infer::expandInputTypes(session.source().model, policy));
     if (!example.empty())
         HALFTONE_CHECK(session.useExample(example, policy));
     return policy;

@@ -165,7 +165,7 @@ std::string counted(std::size_t count, std::string_view one, std::string_view ma
 
 void printJson(const Json &document)
 {
-    print(document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n');
+    print(jsonText(document, 1) + '\n');
 }
 
 void print(std::string_view text)

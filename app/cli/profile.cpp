@@ -19,6 +19,7 @@
 #include "core/report/roofline.h"
 #include "core/results/profile_json.h"
 #include "core/runtimes/kernel_table.h"
+#include "core/session/one_example.h"
 
 #include <array>
 #include <cstdio>
@@ -89,12 +90,12 @@ void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo
 }
 
 /// What a runtime has no kernel for, before anything runs.
-void warnOfKernels(const infer::TypedModel &typed, const std::string &backend)
+void warnOfKernels(const infer::TypedModel &typed, const std::string &backend, const std::string &installed)
 {
     const runtimes::KernelTable *const table = runtimes::kernelTableOf(backend);
     if (table == nullptr)
         return;
-    for (const std::string &text : runtimes::missingTexts(*table, typed))
+    for (const std::string &text : runtimes::missingTexts(*table, typed, installed))
         std::fputs(("warning: " + printable(text) + '\n').c_str(), stderr);
 }
 
@@ -145,6 +146,20 @@ Result<void> setBatch(const ProfileOptions &options, session::Session &session)
     return {};
 }
 
+/// One example where nothing says how many, and a note about it.
+Result<void> completeShapes(session::Session &session, infer::ShapeMap &shapes)
+{
+    HALFTONE_TRY(const std::vector<std::string> taken, session::takeOneExample(session, shapes));
+    if (taken.empty())
+        return {};
+    std::vector<std::string> notes;
+    HALFTONE_TRY(shapes, session.shapes(notes));
+    tellNotes(session.source().modelPath,
+              std::vector<std::string>{"timed with one example, since the first dimension of " + joined(taken)
+                                       + " is open; --batch sets another number"});
+    return {};
+}
+
 Result<Profile> measure(const ProfileOptions &options, const std::stop_token &stop)
 {
     if (options.repeats < 1)
@@ -167,7 +182,8 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
                        "; pass --quantized or --int8-op too");
     HALFTONE_CHECK(setBatch(options, session));
     std::vector<std::string> notes;
-    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
+    HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
+    HALFTONE_CHECK(completeShapes(session, shapes));
     const infer::KnownShapes known = infer::variableShapes(session.source().model.graph, shapes);
     HALFTONE_TRY(const graph::Model source, sourceModel(options, session));
     HALFTONE_TRY(result.inputs, measuredInputs(source, policy, known));
@@ -198,10 +214,11 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
                                             static_cast<std::size_t>(options.repeats), false, false,
                                             kAttempts};
     HALFTONE_TRY(const latency::GivenInputs given, givenInputs(options));
+    const rewrite::InlinedCalls calls = latency::callsInlinedFor(result.backend);
     HALFTONE_TRY(const infer::TypedModel wanted,
-                 latency::typedModel(std::move(model), knownHere, policy, progress(stop), given));
+                 latency::typedModel(std::move(model), knownHere, policy, progress(stop), given, {}, calls));
     if (result.backend.wholeModels)
-        warnOfKernels(wanted, options.backend);
+        warnOfKernels(wanted, options.backend, result.backend.version);
     else
         warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
@@ -210,7 +227,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
         report::addLimits(result.latency, *result.chip);
     if (options.versusFp32) {
         HALFTONE_TRY(const infer::TypedModel plain,
-                     latency::typedModel(source, known, policy::Policy(), progress(stop), given));
+                     latency::typedModel(source, known, policy::Policy(), progress(stop), given, {}, calls));
         HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> wide, maker.plan(plain));
         HALFTONE_TRY(result.versus, latency::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }

@@ -4,20 +4,23 @@
 #include "app/cli/format_texts.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/weight_options.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/machines/local_chips.h"
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/restrict_to_hardware.h"
+#include "core/policy/weight_choice.h"
 #include "core/quantize/pairs.h"
 #include "core/results/quantization_json.h"
 #include "core/session/for_runtime.h"
+#include "core/walks/gptq_weights.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <iterator>
-#include <map>
 #include <memory>
 
 namespace halftone::cli {
@@ -28,6 +31,7 @@ struct QuantizeOptions
     ModelOptions model;
     walks::QuantizeSettings settings; ///< its calibration comes from `calibration`
     CalibrationOptions calibration;
+    WeightOptions weights; ///< without its form
     std::string out;
     std::string form; ///< empty: the usual one of the model's format
     std::string dtype = "auto";
@@ -111,6 +115,7 @@ Result<void> takeRuntime(QuantizeOptions &options, const graph::Graph &graph, st
     if (options.runtime.empty())
         return {};
     HALFTONE_TRY(const runtimes::KernelTable *const table, session::runtimeFor(options.runtime, graph));
+    HALFTONE_CHECK(session::checkOpset(*table, graph));
     if (std::string note = session::documentedNote(*table); !note.empty())
         notes.push_back(std::move(note));
     for (std::string &note : session::fitQuantization(*table, options.settings.options))
@@ -133,6 +138,16 @@ Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
     return {};
 }
 
+void printSkipped(const std::vector<quantize::SkippedNode> &nodes, const std::string &title)
+{
+    if (nodes.empty())
+        return;
+    Table skipped({title, "operator", "why"});
+    for (const quantize::SkippedNode &node : nodes)
+        skipped.add({printable(node.name), printable(node.op), printable(node.why)});
+    print(skipped.toString() + '\n');
+}
+
 void printSummary(const QuantizeOptions &options, const walks::QuantizeOutcome &outcome,
                   const std::vector<std::string> &written)
 {
@@ -152,18 +167,114 @@ void printSummary(const QuantizeOptions &options, const walks::QuantizeOutcome &
     head.add({"skipped", counted(outcome.quantized.skipped.size(), "node", "nodes")});
     head.add({"time", seconds.data()});
     print(head.toString() + '\n');
-    if (!outcome.quantized.skipped.empty()) {
-        Table skipped({"stays float32", "operator", "why"});
-        for (const quantize::SkippedNode &node : outcome.quantized.skipped)
-            skipped.add({printable(node.name), printable(node.op), printable(node.why)});
-        print(skipped.toString() + '\n');
-    }
+    printSkipped(outcome.quantized.skipped, "stays float32");
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
 }
 
+/// What concerns int8 operators says nothing of weights alone.
+Result<void> checkWeightsAlone(const QuantizeOptions &options)
+{
+    const auto isGiven = [](const std::string &text) { return !text.empty(); };
+    const std::array<std::pair<const char *, bool>, 6> others{
+        {{"--table", isGiven(options.settings.table)},
+         {"--for", isGiven(options.runtime)},
+         {"--calib", isGiven(options.calib)},
+         {"--granularity", isGiven(options.granularity)},
+         {"--correct-biases", options.settings.correctsBiases},
+         {"--int8-op", !options.settings.options.quantizedOps.empty()}}};
+    for (const auto &[option, given] : others)
+        if (given)
+            return badCall(option, "cannot be combined with --weights",
+                           "; quantize weights alone, or operators to int8");
+    if (isGiven(options.form) && !policy::weightFormNamed(options.form))
+        return badCall("--form", options.form + " is a form of int8 operators", "qdq or nbits");
+    return {};
+}
+
+/// --exclude and --exclude-op are rules, too.
+policy::Policy weightsPolicy(const QuantizeOptions &options)
+{
+    policy::Policy policy;
+    for (const std::string &name : options.settings.options.excludedNames)
+        policy.weights.push_back({name, std::nullopt});
+    for (const std::string &op : options.settings.options.excludedOps)
+        policy.weights.push_back({op, std::nullopt});
+    return policy;
+}
+
+Json weightsReport(const weights::LoweredModel &lowered, const std::vector<std::string> &written,
+                   double seconds)
+{
+    Json skipped = Json::array();
+    for (const quantize::SkippedNode &node : lowered.skipped)
+        skipped.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
+    Json json = Json::object();
+    addWeightsJson(lowered, json);
+    json["model_bytes"] = graph::parameterBytes(lowered.model);
+    json["skipped"] = std::move(skipped);
+    json["notes"] = lowered.notes;
+    json["written"] = written;
+    json["seconds"] = seconds;
+    return json;
+}
+
+/// By the data, where there are some.
+Result<weights::LoweredModel> loweredWeights(const session::Session &session, const policy::Policy &policy,
+                                             const walks::CalibrateOptions &data, const std::stop_token &stop)
+{
+    const io::LoadedModel &source = session.source();
+    const bool hasData = !data.examples.inputs.empty();
+    const auto method = policy.weightMethod.value_or(hasData ? policy::WeightMethod::Gptq
+                                                             : policy::WeightMethod::LeastSquares);
+    if (method != policy::WeightMethod::Gptq)
+        return weights::lowerWeights(source.model, weightsOf(policy));
+    if (!hasData)
+        return badCall("--method", "gptq needs data", "; pass --inputs F.npz|DIR, or choose mse");
+    return walks::lowerByGptq(source.model, source.modelPath, weightsOf(policy), data, progress(stop));
+}
+
+Result<void> quantizeWeights(QuantizeOptions options, const std::stop_token &stop)
+{
+    const auto start = std::chrono::steady_clock::now();
+    HALFTONE_CHECK(checkWeightsAlone(options));
+    HALFTONE_CHECK(options.calibration.take());
+    const walks::CalibrateOptions &data = options.calibration.settings;
+    HALFTONE_TRY(const io::ModelOutput output,
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads(data.examples, options.model)
+                     .claim(options.out, options.model.model));
+    HALFTONE_TRY(const session::Session opened, options.model.open(stop));
+    HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
+    policy::Policy policy;
+    HALFTONE_CHECK(options.weights.apply(policy));
+    const policy::Policy excluded = weightsPolicy(options);
+    policy.weights.insert(policy.weights.end(), excluded.weights.begin(), excluded.weights.end());
+    policy.weightForm = policy::weightFormNamed(options.form);
+    auto made = loweredWeights(session, policy, data, stop);
+    if (!made.ok())
+        return aboutModel(std::move(made).error(), session);
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(made.value().model, output));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (options.json) {
+        printJson(weightsReport(made.value(), written, seconds.count()));
+        return {};
+    }
+    tellNotes(session.source().modelPath, made.value().notes);
+    print(weightsText(made.value()) + '\n');
+    printSkipped(made.value().skipped, "stays as it is");
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+    return {};
+}
+
 Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
 {
+    if (options.weights.isGiven())
+        return quantizeWeights(std::move(options), stop);
+    if (!options.weights.method.empty())
+        return badCall(Field::WeightMethod, "chooses codes of weights", "; pass --weights too");
     HALFTONE_CHECK(takeOptions(options));
     HALFTONE_TRY(const io::ModelOutput output,
                  CommandFiles()
@@ -181,7 +292,9 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
     HALFTONE_TRY(walks::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     std::ranges::move(warnings, std::back_inserter(outcome.quantized.warnings));
     std::ranges::move(notes, std::back_inserter(outcome.quantized.notes));
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
+    const graph::Model &made = outcome.quantized.model;
+    HALFTONE_CHECK(session::checkWritten(options.runtime, made.graph));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(made, output));
     tellNotes(session.source().modelPath, outcome.quantized.notes);
     tellWarnings(outcome.quantized.warnings);
     if (options.json)
@@ -228,7 +341,7 @@ void addQuantize(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<QuantizeOptions>();
     walks::QuantizeSettings &settings = options->settings;
-    Command command = app.command("quantize", "Quantize a model to int8 and write it");
+    Command command = app.command("quantize", "Quantize a model to int8, or its weights alone, and write it");
     options->model.addTo(command);
     command.option("--out", &options->out, "Write " + outputHelp()).type("P").notEmpty().required();
     command.option("--table", &settings.table, "Ranges as written by 'calibrate --out'").type("T.json");
@@ -243,8 +356,12 @@ void addQuantize(Parser &app, Action &chosen)
            "(default: output)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"},
            "Type of activations: int8, uint8 or auto (default: auto)");
-    choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
-           "Form of int8 operators. " + formsHelp());
+    choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator", "nbits"},
+           "Form of int8 operators. " + formsHelp()
+               + ". With --weights: nbits (MatMulNBits) or qdq (DequantizeLinear) (default: nbits where "
+                 "there is "
+                 "one)");
+    options->weights.addTo(command, {false, true});
     choice("--mode", options->mode, {"full", "smart"},
            "Operators to quantize: smart (convolutions, fully connected layers and operators between two of "
            "these) or full (every supported operator) (default: smart)");

@@ -56,6 +56,8 @@ void printSummary(const session::Session &session, const walks::RunOutcome &outc
     if (outcome.task && outcome.task->metric != tasks::Metric::Top1
         && outcome.task->metric != tasks::Metric::Top5)
         head.add({std::string(tasks::titleOf(outcome.task->metric)), taskText(*outcome.task)});
+    for (const std::string &note : outcome.notes)
+        head.add({"note", printable(note)});
     Table outputs({"output", "shape", "type"});
     for (const io::NamedTensor &output : outcome.outputs)
         outputs.add({printable(output.name), output.tensor.shape().toString(),

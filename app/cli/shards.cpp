@@ -74,8 +74,7 @@ Result<void> printMaxShards(const io::LoadedModel &source, const walks::ExampleO
 Result<shards::StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
                                           const walks::ExampleOptions &data, const Json &settings)
 {
-    return shards::originOf(model, modelPath, data,
-                            settings.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return shards::originOf(model, modelPath, data, jsonText(settings));
 }
 
 Result<void> writeShard(const shards::StatisticsShard &shard, const std::string &path)

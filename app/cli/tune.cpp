@@ -159,7 +159,7 @@ Result<void> writeFront(const tune::Front &front, const tune::TuneTask &task, co
                                                                front.points[k].labels))));
     }
     json = tune::frontJson(front, policies, call.settings.limit, tensor::nameOf(task.policy->target));
-    return writeWhole(options.out, json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n');
+    return writeWhole(options.out, jsonText(json, 1, '\t') + '\n');
 }
 
 /// Of the points that are offered.
@@ -214,9 +214,17 @@ void printFront(const tune::Front &front, const TuneOptions &options, const Tune
     if (call.latency.backend != call.compare.backend)
         head.add({"backends",
                   "times of " + call.latency.backend + ", errors as computed by " + call.compare.backend});
+    for (const std::string &text : front.refusals())
+        head.add({"left out", printable(text)});
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
+}
+
+void tellRefusals(const tune::Front &front)
+{
+    for (const std::string &text : front.refusals())
+        std::fputs(("note: " + printable(text) + '\n').c_str(), stderr);
 }
 
 void tellDisturbance(const tune::Front &front)
@@ -323,6 +331,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
             for (const std::string &path : written)
                 print("wrote " + printable(path) + '\n');
     }
+    tellRefusals(front);
     tellDisturbance(front);
     if (options.json)
         printJson(json);

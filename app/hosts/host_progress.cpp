@@ -34,7 +34,7 @@ std::optional<double> RunProgress::secondsLeft() const
 
 std::optional<RunProgress> readProgress(std::string_view text)
 {
-    const OrderedJson json = OrderedJson::parse(text, nullptr, false);
+    const OrderedJson json = parseOrdered(text);
     if (!json.is_object())
         return std::nullopt;
     RunProgress progress;

@@ -278,8 +278,7 @@ Result<void> Leader::tellProgress(const std::string &phase) const
     for (const auto &[host, done] : byHost)
         if (!host.empty())
             line += "; " + printable(host) + ' ' + std::to_string(done);
-    HALFTONE_CHECK(writeWhole(inJournal("progress.json"),
-                              json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
+    HALFTONE_CHECK(writeWhole(inJournal("progress.json"), jsonText(json)));
     std::fprintf(stderr, "%s\n", line.c_str()); // after it: who reads the line finds the file
     return {};
 }

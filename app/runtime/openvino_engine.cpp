@@ -136,7 +136,7 @@ public:
             if (k > 0)
                 all.push_back(std::move(rows));
         }
-        return all.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+        return jsonText(all);
     }
 
 private:

@@ -38,7 +38,7 @@ Settings::Settings(const char *text)
 {
     if (text == nullptr || *text == '\0')
         return;
-    m_object = OrderedJson::parse(text, nullptr, false);
+    m_object = parseOrdered(text);
     if (!m_object.is_object()) {
         m_failure = badSetting("settings", m_object.is_discarded() ? "no valid JSON" : "no JSON object",
                                "a JSON object");
@@ -65,7 +65,7 @@ void Settings::read(std::string_view key, std::string &value)
         if (found->is_string())
             value = found->get<std::string>();
         else
-            fail(key, found->dump(), "a text");
+            fail(key, jsonText(*found), "a text");
     }
 }
 
@@ -75,7 +75,7 @@ void Settings::read(std::string_view key, bool &value)
         if (found->is_boolean())
             value = found->get<bool>();
         else
-            fail(key, found->dump(), "true or false");
+            fail(key, jsonText(*found), "true or false");
     }
 }
 
@@ -93,7 +93,7 @@ void Settings::read(std::string_view key, double &value)
         if (found->is_number())
             value = found->get<double>();
         else
-            fail(key, found->dump(), "a number");
+            fail(key, jsonText(*found), "a number");
     }
 }
 
@@ -111,10 +111,10 @@ void Settings::read(std::string_view key, std::vector<std::string> &value)
     if (found == nullptr)
         return;
     if (!found->is_array())
-        return fail(key, found->dump(), "an array of texts");
+        return fail(key, jsonText(*found), "an array of texts");
     for (const OrderedJson &one : *found) {
         if (!one.is_string())
-            return fail(key, one.dump(), "a text");
+            return fail(key, jsonText(one), "a text");
         value.push_back(one.get<std::string>());
     }
 }
@@ -153,11 +153,11 @@ void Settings::read(std::string_view key, std::map<std::string, Type> &value)
     if (found == nullptr)
         return;
     if (!found->is_object())
-        return fail(key, found->dump(), "an object {name: type}");
+        return fail(key, jsonText(*found), "an object {name: type}");
     for (const auto &[name, type] : found->items()) {
         const Type named = type.is_string() ? typeNamed(type.get<std::string>()) : Type::Unknown;
         if (named == Type::Unknown)
-            return fail(key, name + ": " + type.dump(), "a type such as float32");
+            return fail(key, name + ": " + jsonText(type), "a type such as float32");
         value.insert_or_assign(name, named);
     }
 }
@@ -168,12 +168,12 @@ void Settings::read(std::string_view key, std::map<std::string, Shape> &value)
     if (found == nullptr)
         return;
     if (!found->is_object())
-        return fail(key, found->dump(), "an object {input: [lengths]}");
+        return fail(key, jsonText(*found), "an object {input: [lengths]}");
     for (const auto &[name, lengths] : found->items()) {
         Shape &shape = value[name];
         for (const OrderedJson &length : lengths) {
             if (!lengths.is_array() || !length.is_number_integer() || length.get<std::int64_t>() < 0)
-                return fail(key, name + ": " + lengths.dump(), "an array of lengths");
+                return fail(key, name + ": " + jsonText(lengths), "an array of lengths");
             shape.push_back(length.get<std::int64_t>());
         }
     }
@@ -186,7 +186,7 @@ std::optional<std::uint64_t> Settings::count(std::string_view key)
         return std::nullopt;
     if (found->is_number_unsigned() && found->get<std::uint64_t>() <= (std::uint64_t{1} << 30))
         return found->get<std::uint64_t>();
-    fail(key, found->dump(), "a whole number from 0 on");
+    fail(key, jsonText(*found), "a whole number from 0 on");
     return std::nullopt;
 }
 
@@ -198,7 +198,7 @@ void Settings::readSeed(std::string_view key, std::optional<std::uint64_t> &valu
     if (found->is_number_unsigned())
         value = found->get<std::uint64_t>();
     else
-        fail(key, found->dump(), "a whole number from 0 on");
+        fail(key, jsonText(*found), "a whole number from 0 on");
 }
 
 void Settings::readMemory(std::string_view key, std::size_t &value)
@@ -215,7 +215,7 @@ void Settings::readMemory(std::string_view key, std::size_t &value)
     if (bytes)
         value = static_cast<std::size_t>(*bytes);
     else
-        fail(key, found->dump(), "a number of MiB, or a size such as 512MiB or 2GiB");
+        fail(key, jsonText(*found), "a number of MiB, or a size such as 512MiB or 2GiB");
 }
 
 void Settings::readTime(std::string_view key, double &value)
@@ -231,7 +231,7 @@ void Settings::readTime(std::string_view key, double &value)
     if (seconds && *seconds > 0)
         value = *seconds;
     else
-        fail(key, found->dump(), "a time such as 60s or 5m");
+        fail(key, jsonText(*found), "a time such as 60s or 5m");
 }
 
 Done Settings::finish() const
@@ -267,9 +267,9 @@ void readPolicy(Settings &settings, Policy &policy)
         if (file->is_string())
             policy.file = file->get<std::string>();
         else if (file->is_object())
-            policy.text = file->dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+            policy.text = jsonText(*file);
         else
-            settings.fail("policy", file->dump(), "the path of a policy file, or a policy as an object");
+            settings.fail("policy", jsonText(*file), "the path of a policy file, or a policy as an object");
     }
     settings.read("target", policy.target);
     Mode mode = Mode::Typed;

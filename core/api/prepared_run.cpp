@@ -197,7 +197,8 @@ halftone::Result<std::unique_ptr<PreparedRun>> plannedRun(const graph::Model &mo
     infer::KnownShapes shapes;
     for (const auto &[name, value] : feed)
         shapes.emplace(name, value.shape());
-    auto typed = latency::typedModel(model, shapes, {}, progress, {feed.begin(), feed.end()});
+    auto typed = latency::typedModel(model, shapes, {}, progress, {feed.begin(), feed.end()}, {},
+                                     latency::callsInlinedFor(maker.value().backend()));
     if (!typed.ok() || (!isNeeded && !isPlannable(typed.value())))
         return isNeeded && !typed.ok() ? halftone::Result<Planned>(std::move(typed).error()) : Planned();
     auto plan = maker.value().plan(typed.value());

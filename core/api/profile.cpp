@@ -106,8 +106,10 @@ halftone::Result<Profile> measure(const Model &source, const Measured &measured,
     HALFTONE_TRY(const latency::PlanMaker maker,
                  latency::PlanMaker::create(options.backend, threadsFor(options.threads), precision));
     results::ProfileFacts facts{options.backend, maker.backend(), {}, {}, inputShapes(source, measured)};
-    HALFTONE_TRY(const infer::TypedModel typed,
-                 latency::typedModel(measured.model, measured.shapes, measured.policy, progress));
+    const rewrite::InlinedCalls calls = latency::callsInlinedFor(maker.backend());
+    HALFTONE_TRY(
+        const infer::TypedModel typed,
+        latency::typedModel(measured.model, measured.shapes, measured.policy, progress, {}, {}, calls));
     HALFTONE_TRY(const auto plan, maker.plan(typed));
     const latency::LatencySettings settings{options.warmup, options.repeats, false, false, kAttempts};
     HALFTONE_TRY(facts.latency, latency::measureLatency(*plan, settings, progress));
@@ -115,8 +117,9 @@ halftone::Result<Profile> measure(const Model &source, const Measured &measured,
         report::addLimits(facts.latency, *chip);
     Profile profile;
     if (other != nullptr) {
-        HALFTONE_TRY(const infer::TypedModel plain,
-                     latency::typedModel(other->model, other->shapes, other->policy, progress));
+        HALFTONE_TRY(
+            const infer::TypedModel plain,
+            latency::typedModel(other->model, other->shapes, other->policy, progress, {}, {}, calls));
         HALFTONE_TRY(const auto wide, maker.plan(plain));
         HALFTONE_TRY(facts.versus, latency::measureVersus(*plan, *wide, settings, 1, progress));
         profile.versus = Versus{facts.versus->medianMs, facts.versus->ratio, facts.versus->ci95};

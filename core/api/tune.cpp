@@ -78,8 +78,7 @@ std::string reportOf(const tune::Front &front, const tune::TuneTask &task,
     for (const char *const list : {"points", "measured"})
         for (OrderedJson &row : json[list])
             if (row.contains("policy") && row["policy"].is_string())
-                row["policy"]
-                    = OrderedJson::parse(row["policy"].get_ref<const std::string &>(), nullptr, false);
+                row["policy"] = parseOrdered(row["policy"].get_ref<const std::string &>());
     return textOf(json);
 }
 

@@ -43,14 +43,14 @@ Error errorOf(const halftone::Error &error)
 
 std::string textOf(const OrderedJson &json)
 {
-    return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace); // broken UTF-8 in names
+    return jsonText(json, 1); // broken UTF-8 in names
 }
 
 // The two lists of types have the same order.
 static_assert(static_cast<int>(Type::Bool) == static_cast<int>(tensor::DType::Bool));
 static_assert(static_cast<int>(Type::BFloat16) == static_cast<int>(tensor::DType::BF16));
 static_assert(static_cast<int>(Type::Int64) == static_cast<int>(tensor::DType::I64));
-static_assert(static_cast<int>(Type::Float4E2M1) == static_cast<int>(tensor::DType::F4E2M1));
+static_assert(static_cast<int>(Type::Float8E8M0) == static_cast<int>(tensor::DType::F8E8M0));
 
 Type typeOf(tensor::DType type)
 {

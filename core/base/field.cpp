@@ -38,8 +38,11 @@ std::string_view nameOf(Field field)
         "hardware"sv,
         "accumulator"sv,
         "optimise"sv,
+        "weights"sv,
+        "weight method"sv,
+        "weight form"sv,
     };
-    static_assert(kNames.size() == static_cast<std::size_t>(Field::Optimise) + 1);
+    static_assert(kNames.size() == static_cast<std::size_t>(Field::WeightForm) + 1);
     return kNames[static_cast<std::size_t>(field)];
 }
 

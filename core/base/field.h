@@ -39,6 +39,9 @@ enum class Field : std::uint8_t
     Hardware,
     Accumulate,
     Optimise,
+    Weights,
+    WeightMethod,
+    WeightForm,
 };
 
 /// In plain words: "inputs", "fp32 operator". The text lives as long as the program.

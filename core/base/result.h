@@ -3,11 +3,11 @@
 #include "core/base/field.h"
 
 #include <cassert>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace halftone {
 
@@ -78,30 +78,71 @@ inline Error cancelled()
     return {Errc::Cancelled, {}, {}, "stopped", {}};
 }
 
-/// A value or an error. Cannot be ignored, and does not convert to bool.
+/// A value or an error. Cannot be ignored, and does not convert to bool. A union of its own, because a std::variant would take a tenth of the
+/// whole build: it is instantiated for every type that a function returns.
 template <class T>
 class [[nodiscard]] Result
 {
 public:
     Result(T value)
-        : m_state(std::in_place_index<0>, std::move(value))
+        : m_value(std::move(value))
+        , m_ok(true)
     {
     }
     Result(Error error)
-        : m_state(std::in_place_index<1>, std::move(error))
+        : m_error(std::move(error))
+        , m_ok(false)
     {
     }
+    Result(const Result &other) requires std::is_copy_constructible_v<T> { construct(other); }
+    Result(Result &&other) noexcept(std::is_nothrow_move_constructible_v<T>) { construct(std::move(other)); }
+    Result &operator=(const Result &other) requires std::is_copy_constructible_v<T>
+    {
+        return *this = Result(other);
+    }
+    Result &operator=(Result &&other) noexcept
+    {
+        static_assert(std::is_nothrow_move_constructible_v<T>);
+        if (this != &other) {
+            destroy();
+            construct(std::move(other));
+        }
+        return *this;
+    }
+    ~Result() { destroy(); }
 
-    bool ok() const { return m_state.index() == 0; }
-    const T &value() const & { return assert(ok()), *std::get_if<0>(&m_state); }
-    T &value() & { return assert(ok()), *std::get_if<0>(&m_state); }
+    bool ok() const { return m_ok; }
+    const T &value() const & { return assert(m_ok), m_value; }
+    T &value() & { return assert(m_ok), m_value; }
     /// By value, so that a loop over a temporary result is safe.
-    T value() && { return assert(ok()), std::move(*std::get_if<0>(&m_state)); }
-    const Error &error() const & { return assert(!ok()), *std::get_if<1>(&m_state); }
-    Error &&error() && { return assert(!ok()), std::move(*std::get_if<1>(&m_state)); }
+    T value() && { return assert(m_ok), std::move(m_value); }
+    const Error &error() const & { return assert(!m_ok), m_error; }
+    Error &&error() && { return assert(!m_ok), std::move(m_error); }
 
 private:
-    std::variant<T, Error> m_state;
+    template <class Other>
+    void construct(Other &&other)
+    {
+        m_ok = other.m_ok;
+        if (m_ok)
+            new (&m_value) T(std::forward<Other>(other).m_value);
+        else
+            new (&m_error) Error(std::forward<Other>(other).m_error);
+    }
+    void destroy()
+    {
+        if (m_ok)
+            m_value.~T();
+        else
+            m_error.~Error();
+    }
+
+    union
+    {
+        T m_value;
+        Error m_error;
+    };
+    bool m_ok;
 };
 
 template <>

@@ -7,9 +7,7 @@
 #include <vector>
 
 namespace halftone::compare {
-namespace {
 
-/// The logarithms of the probabilities.
 std::vector<double> logarithms(std::span<const float> scores, Scores kind)
 {
     std::vector<double> logs(scores.begin(), scores.end());
@@ -26,6 +24,8 @@ std::vector<double> logarithms(std::span<const float> scores, Scores kind)
         value -= most + std::log(sum);
     return logs;
 }
+
+namespace {
 
 double divergenceOf(std::span<const float> reference, std::span<const float> values, Scores kind)
 {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace halftone::compare {
 
@@ -15,6 +16,9 @@ enum class Scores
     Logits, ///< converted to probabilities by softmax
     Probabilities
 };
+
+/// The logarithms of the probabilities that a row of scores stands for. Needs: at least one score
+std::vector<double> logarithms(std::span<const float> scores, Scores kind);
 
 /// How often two models predict the same classes (core/quantize/RULES.md, Q-agreement). Shares are in [0, 1].
 struct Agreement

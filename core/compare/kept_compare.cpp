@@ -316,7 +316,7 @@ KeptCompare::Answer KeptCompare::Impl::answerOf(const Run &run) const
 {
     OutputRows outputs(m_model.graph);
     for (std::size_t batch = 0; batch < run.batches; ++batch)
-        outputs.add(run.heads[batch]);
+        outputs.add(run.heads[batch], m_batches[batch]);
     Answer answer{
         conclude(layers(run), outputs.outputs(), run.settings.threshold), run.heads, run.batches, {}};
     answer.comparison.peakBytes = m_feedBytes + m_values.bytes() + m_figureBytes;

@@ -358,9 +358,10 @@ Result<std::optional<KeptCompare::Answer>> KeptOutputs::Impl::compare(const Comp
     if (const auto unclean = firstUnclean(run))
         return std::optional(KeptCompare::Answer{{}, {}, 0, unclean});
     OutputRows outputs(m_model.graph);
-    for (const LayerCompare::Heads &heads : run.heads) // in order: sums do not depend on who was first
-        if (!heads.reference.empty())
-            outputs.add(heads);
+    for (std::size_t batch = 0; batch < run.heads.size();
+         ++batch) // in order: sums do not depend on who was first
+        if (!run.heads[batch].reference.empty())
+            outputs.add(run.heads[batch], m_batches[batch]);
     KeptCompare::Answer answer{conclude({}, outputs.outputs(), {}), std::move(run.heads), done, {}};
     answer.comparison.peakBytes = m_feedBytes + m_values.bytes();
     return std::optional(std::move(answer));

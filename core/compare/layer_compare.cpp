@@ -207,7 +207,7 @@ private:
         }
         HALFTONE_TRY(m_heads.reference, own(reference.heads()));
         HALFTONE_TRY(m_heads.other, own(other.heads()));
-        m_outputs.add(m_heads);
+        m_outputs.add(m_heads, feed);
         return Room::Enough;
     }
 
@@ -240,7 +240,7 @@ private:
         HALFTONE_TRY(m_heads.reference, own(reference.heads()));
         HALFTONE_TRY(const std::vector<Tensor> heads, m_settings.whole->heads(feed, progress));
         HALFTONE_TRY(m_heads.other, own(heads));
-        m_outputs.add(m_heads);
+        m_outputs.add(m_heads, feed);
         HALFTONE_CHECK(compareValues(feed, expected, progress));
         return Room::Enough;
     }

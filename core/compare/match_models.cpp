@@ -36,6 +36,25 @@ std::unordered_set<std::string_view> fusedNames(const graph::Graph &graph,
     return names;
 }
 
+/// Nodes that were given another name, as quantizers do, and kept that of their first output.
+void pairByOutput(ComparedModels &models)
+{
+    const graph::Graph &reference = models.reference.graph;
+    const graph::Graph &other = models.other.graph;
+    const std::unordered_set<NodeId> paired(models.counterpart.begin(), models.counterpart.end());
+    std::unordered_map<std::string, NodeId> byOutput;
+    for (NodeId id = 0; id < other.nodeCount(); ++id)
+        if (!other.isVariable(id) && !paired.contains(id) && !changesType(other, id))
+            byOutput.emplace(dialect::of(other).entryName(other, {id, 0, 0}), id);
+    for (NodeId id = 0; !byOutput.empty() && id < reference.nodeCount(); ++id) {
+        if (reference.isVariable(id) || models.counterpart[id] != kNoNode)
+            continue;
+        const auto found = byOutput.find(dialect::of(reference).entryName(reference, {id, 0, 0}));
+        if (found != byOutput.end())
+            models.counterpart[id] = found->second;
+    }
+}
+
 } // namespace
 
 ComparedModels convertedPair(const graph::Model &source, const graph::Model &converted,
@@ -84,6 +103,7 @@ Result<ComparedModels> pairByName(const graph::Model &reference, const graph::Mo
         if (found != names.end())
             models.counterpart[id] = found->second;
     }
+    pairByOutput(models);
     return models;
 }
 

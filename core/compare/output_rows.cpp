@@ -39,17 +39,48 @@ bool hasDiverged(const LayerErrors &layer, double threshold)
         && (figures->nan > 0 || figures->overflow > 0 || figures->sqnrDb < threshold);
 }
 
-void addAgreement(const Tensor &reference, const Tensor &other, ClassAgreement &agreement)
+/// Rows of scores lie along the last axis: one an example, or one for each of its steps.
+bool hasRowsOfScores(const tensor::Shape &head)
 {
-    const auto rows = static_cast<std::size_t>(reference.shape()[0]);
-    const auto classes = static_cast<std::size_t>(reference.shape()[1]);
+    constexpr std::size_t kWithSteps = 3;
+    return (head.rank() == 2 || head.rank() == kWithSteps) && head[head.rank() - 1] > 1;
+}
+
+/// Of each row, whether it counts. A mask that is longer than the head begins with steps of a cache.
+std::vector<bool> countedRows(const tensor::Shape &head, const interpret::Feed &feed)
+{
+    const auto steps = static_cast<std::size_t>(head.rank() > 2 ? head[1] : 1);
+    const auto examples = static_cast<std::size_t>(head[0]);
+    std::vector<bool> counted(examples * steps, true);
+    const auto found = feed.find("attention_mask");
+    if (found == feed.end() || head.rank() == 2)
+        return counted;
+    const Tensor &mask = found->second;
+    if (mask.shape().rank() != 2 || mask.shape()[0] < head[0] || mask.shape()[1] < head[1])
+        return counted;
+    const auto length = static_cast<std::size_t>(mask.shape()[1]);
+    std::vector<float> values(mask.elementCount());
+    tensor::widen(mask.dtype(), mask.bytes().data(), values.size(), values.data());
+    for (std::size_t row = 0; row < counted.size(); ++row)
+        counted[row] = values[row / steps * length + length - steps + row % steps] != 0;
+    return counted;
+}
+
+void addAgreement(const Tensor &reference, const Tensor &other, const interpret::Feed &feed,
+                  ClassAgreement &agreement)
+{
+    const tensor::Shape &shape = reference.shape();
+    const auto classes = static_cast<std::size_t>(shape[shape.rank() - 1]);
+    const std::vector<bool> isCounted = countedRows(shape, feed);
     std::vector<float> r(classes);
     std::vector<float> x(classes);
     const auto row = [&](const Tensor &tensor, std::size_t at, std::vector<float> &out) {
         const std::size_t offset = at * classes * tensor::sizeOf(tensor.dtype());
         tensor::widen(tensor.dtype(), tensor.bytes().data() + offset, classes, out.data());
     };
-    for (std::size_t at = 0; at < rows; ++at) {
+    for (std::size_t at = 0; at < isCounted.size(); ++at) {
+        if (!isCounted[at])
+            continue;
         row(reference, at, r);
         row(other, at, x);
         agreement.add(r, x);
@@ -64,19 +95,20 @@ OutputRows::OutputRows(const graph::Graph &reference)
         m_outputs.push_back({{}, ClassAgreement(scoresOf(reference, head)), false});
 }
 
-void OutputRows::add(const LayerCompare::Heads &heads)
+void OutputRows::add(const LayerCompare::Heads &heads, const interpret::Feed &feed)
 {
     for (std::size_t k = 0; k < m_outputs.size(); ++k)
-        add(k, heads.reference[k], heads.other[k]);
+        add(k, heads.reference[k], heads.other[k], feed);
 }
 
-void OutputRows::add(std::size_t head, const Tensor &reference, const Tensor &other)
+void OutputRows::add(std::size_t head, const Tensor &reference, const Tensor &other,
+                     const interpret::Feed &feed)
 {
     Output &output = m_outputs[head];
     if (!addErrors(reference, other, output.metrics))
         output.shapesDiffer = true;
-    else if (reference.shape().rank() == 2 && reference.shape()[1] > 1)
-        addAgreement(reference, other, output.agreement);
+    else if (hasRowsOfScores(reference.shape()))
+        addAgreement(reference, other, feed, output.agreement);
 }
 
 std::vector<OutputErrors> OutputRows::outputs() const

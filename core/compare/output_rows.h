@@ -2,6 +2,7 @@
 
 #include "core/compare/compared_parts.h"
 #include "core/compare/layer_compare.h"
+#include "core/interpret/interpreter.h"
 
 #include <optional>
 #include <span>
@@ -16,9 +17,10 @@ class OutputRows
 public:
     explicit OutputRows(const graph::Graph &reference);
 
-    void add(const LayerCompare::Heads &heads); ///< of one batch
-    void add(std::size_t head, const tensor::Tensor &reference,
-             const tensor::Tensor &other); ///< likewise, of one head
+    /// Of one batch. feed: its inputs; rows that its `attention_mask` leaves out do not count for the agreement
+    void add(const LayerCompare::Heads &heads, const interpret::Feed &feed);
+    void add(std::size_t head, const tensor::Tensor &reference, const tensor::Tensor &other,
+             const interpret::Feed &feed); ///< likewise, of one head
     std::vector<OutputErrors> outputs() const;
     std::vector<OutputParts> parts() const;
 

@@ -14,6 +14,7 @@
 namespace halftone::dialect {
 
 class Dialect;
+class WeightForms;
 
 /// A node that multiplies, and may do so with codes.
 struct CodedProduct
@@ -30,6 +31,17 @@ enum class CodedSupport : std::uint8_t
     None,
     Moves, ///< gives values of its first input, whose codes they keep
     Computes ///< of all its real inputs
+};
+
+/// A node that reads codes of weights, perhaps in blocks: which of its inputs (slots) are what.
+struct WeightCodes
+{
+    std::size_t codes = 0;
+    std::size_t scales = 1;
+    std::size_t zeroPoints = 2; ///< may be left out
+    int bits = 0; ///< of a code, where several lie in an element; 0: elements are codes
+    std::int64_t block = 0; ///< weights that share a scale; 0: those of a channel, or all
+    std::int64_t elements = 0; ///< weights; 0: as many as codes
 };
 
 /// How a format writes int8 where operators stay what they are: each value that is to be codes passes through a node that makes
@@ -78,10 +90,15 @@ public:
     /// What a node that is computed within the product before it lets through, where that is constant.
     virtual std::optional<std::pair<float, float>> cutOf(const graph::NodeDef &node,
                                                          std::span<const tensor::Tensor> inputs) const = 0;
+    /// How the node reads weights, where its inputs are constants; nothing for one that never reads codes.
+    virtual std::optional<WeightCodes> weightCodes(const graph::NodeDef &node) const = 0;
     /// Variables of a value's codes, scale and zero point.
     virtual std::string codesName(std::string_view value) const = 0;
     virtual std::string scaleName(std::string_view value) const = 0;
     virtual std::string zeroPointName(std::string_view value) const = 0;
+
+    /// Weights alone as codes, in formats of their own; null: there are none.
+    virtual const WeightForms *weightForms() const { return nullptr; }
 };
 
 /// Of the graph's format; null where it has no such pairs.

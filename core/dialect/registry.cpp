@@ -2,6 +2,7 @@
 
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/dialect/tflite/tflite_dialect.h"
 #ifndef HALFTONE_WITHOUT_MXNET
 #include "core/dialect/mxnet/mxnet_dialect.h"
 #endif
@@ -18,6 +19,7 @@ std::span<const Dialect *const> allDialects()
 #ifndef HALFTONE_WITHOUT_MXNET
         &mxnet::mxnetDialect(),
 #endif
+        &tflite::tfliteDialect(),
     };
     return kDialects;
 }

@@ -29,7 +29,7 @@ std::string shown(const Json &json)
         return "a list";
     if (json.is_string())
         return inQuotes(json.get_ref<const std::string &>());
-    return json.dump();
+    return jsonText(json);
 }
 
 std::string within(const std::string &path, std::string_view key)
@@ -379,7 +379,7 @@ std::string writeDescription(const Description &description)
     json["sources"] = std::move(sources);
     if (description.measurement)
         json["measured"] = measurementJson(*description.measurement);
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return jsonText(json, 1) + '\n';
 }
 
 } // namespace halftone::hardware

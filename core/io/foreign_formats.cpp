@@ -28,8 +28,6 @@ constexpr std::array kFormats{
         "MODEL.onnx"},
     ForeignFormat{"tfjs", "a TensorFlow.js model",
                   "an ONNX model: python -m tf2onnx.convert --tfjs FILE --output MODEL.onnx"},
-    ForeignFormat{"tflite", "a TensorFlow Lite model",
-                  "an ONNX model: python -m tf2onnx.convert --tflite FILE --output MODEL.onnx"},
     ForeignFormat{"keras", "a Keras model",
                   "an ONNX model: keras.saving.load_model(\"FILE\").export(\"MODEL.onnx\", format=\"onnx\")"},
     ForeignFormat{"hdf5", "an HDF5 file, as older Keras versions write",
@@ -243,7 +241,6 @@ struct NamedSignature
 };
 
 constexpr std::array kSignatures{
-    NamedSignature{4, "TFL3"sv, "tflite"},
     NamedSignature{4, "ORTM"sv, "ort"},
     NamedSignature{0, "\x89HDF\r\n\x1A\n"sv, "hdf5"},
     NamedSignature{0, "GGUF"sv, "gguf"},

@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/io/onnx/onnx_format.h"
 #include "core/io/sniff.h"
+#include "core/io/tflite/tflite_format.h"
 #ifndef HALFTONE_WITHOUT_MXNET
 #include "core/io/mxnet/mxnet_format.h"
 #endif
@@ -19,6 +20,7 @@ std::vector<const ModelFormat *> &formatTable()
 #ifndef HALFTONE_WITHOUT_MXNET
         &mxnetFormat(),
 #endif
+        &tfliteFormat(),
     };
     return table;
 }

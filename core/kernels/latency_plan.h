@@ -38,6 +38,7 @@ struct PlanStep
     StepKind kind = StepKind::Compute;
     /// The type in the model (that of its data input); Unknown: as `dtype`, or not known, as in steps that no node asks for.
     tensor::DType asked = tensor::DType::Unknown;
+    std::size_t casts = 0; ///< of `nodes` that only change a type
     std::string told{}; ///< what a runtime calls the type or implementation, in its own words; empty: nothing
     /// Minimum of operations and bytes, if the plan provides it; 0: unknown.
     double flops = 0;

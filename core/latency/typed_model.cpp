@@ -3,7 +3,6 @@
 #include "core/infer/known_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/latency/trace.h"
-#include "core/rewrite/inline_calls.h"
 #include "core/rewrite/inline_fused.h"
 
 #include <utility>
@@ -12,12 +11,13 @@ namespace halftone::latency {
 
 Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
                                      const policy::Policy &policy, const Progress &progress,
-                                     const GivenInputs &given, const interpret::RunLimits &limits)
+                                     const GivenInputs &given, const interpret::RunLimits &limits,
+                                     rewrite::InlinedCalls calls)
 {
     infer::TypedModel typed{std::move(model), {}, {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
     // Where an operator is not known in the version of the functions, a plan says that it has no place for the call.
-    if (auto inlined = rewrite::inlineCalls(typed.model, progress); inlined.ok())
+    if (auto inlined = rewrite::inlineCalls(typed.model, calls, progress); inlined.ok())
         typed.model = std::move(inlined).value().model;
     else if (inlined.error().code != Errc::Unsupported)
         return std::move(inlined).error();
@@ -28,6 +28,11 @@ Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShape
     if (needsTrace(typed))
         HALFTONE_CHECK(trace(typed, progress, limits));
     return typed;
+}
+
+rewrite::InlinedCalls callsInlinedFor(const backends::BackendInfo &backend)
+{
+    return backend.wholeModels ? rewrite::InlinedCalls::OfTheModel : rewrite::InlinedCalls::All;
 }
 
 std::vector<EmulatedLayers> emulatedLayers(const infer::TypedModel &typed,

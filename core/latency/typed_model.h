@@ -7,6 +7,7 @@
 #include "core/interpret/interpreter.h"
 #include "core/latency/model_inputs.h"
 #include "core/policy/policy.h"
+#include "core/rewrite/inline_calls.h"
 
 #include <cstddef>
 #include <vector>
@@ -19,10 +20,15 @@ namespace halftone::latency {
 /// policy  of the conversion: determines which variables are data, and their types
 /// given   an example, for tracing and timing
 /// limits  of the run for tracing
+/// calls   of functions that are taken apart: callsInlinedFor()
 /// fails   BadInput for contradicting types or shapes (where = the node)
 Result<infer::TypedModel> typedModel(graph::Model model, const infer::KnownShapes &known,
                                      const policy::Policy &policy, const Progress &progress = {},
-                                     const GivenInputs &given = {}, const interpret::RunLimits &limits = {});
+                                     const GivenInputs &given = {}, const interpret::RunLimits &limits = {},
+                                     rewrite::InlinedCalls calls = rewrite::InlinedCalls::All);
+
+/// A runtime has kernels of its own for operators that a function stands for here.
+rewrite::InlinedCalls callsInlinedFor(const backends::BackendInfo &backend);
 
 /// Layers whose times are meaningless because the backend emulates their type.
 struct EmulatedLayers

@@ -502,8 +502,9 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     }
     if (auto warning = loweredPositions(source.graph, decided.positions, result.conversion))
         result.warnings.push_back(std::move(*warning));
-    if (auto warning = policy.mode == policy::Mode::NodeForNode ? std::nullopt
-                                                                : keptCalls(source.graph, result.conversion))
+    if (auto warning = policy.mode == policy::Mode::NodeForNode
+            ? std::nullopt
+            : keptCalls(source.graph, result.assignment, result.conversion))
         result.warnings.push_back(std::move(*warning));
     warnOfNoTimes(policy, settings.shapes, result.warnings);
     result.seconds = decided.seconds + secondsSince(start);

@@ -1,5 +1,6 @@
 #include "core/mixed/type_census.h"
 
+#include "core/dialect/calls.h"
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/body_binding.h"
@@ -64,11 +65,35 @@ Result<infer::TypeMap> typesOf(const graph::Model &model, const policy::Policy &
     return found.ok() ? std::move(found) : std::move(inferred);
 }
 
+/// A body with the types and shapes that it is handed; nothing where its types contradict each other.
+std::optional<infer::TypedModel> typedBody(const infer::TypedModel &model, NodeId node,
+                                           const infer::BoundBody &body)
+{
+    const auto inputs = model.model.graph.inputs(node);
+    std::vector<DType> handed;
+    for (const graph::Entry &entry : inputs)
+        handed.push_back(model.types.of(entry));
+    infer::KnownShapes shapes;
+    for (const infer::BoundBody::Tie &tie : body.ties) {
+        // What a loop carries may change its shape.
+        if (body.role == infer::BoundBody::Role::Result && body.stacks.empty() && !tie.sliced)
+            shapes[body.graph->node(tie.variable).name] = model.shapes.of(inputs[tie.input]);
+    }
+    auto inferred = infer::inferTypes(*body.graph, infer::handedTypes(body, handed));
+    if (!inferred.ok())
+        return std::nullopt;
+    auto known = infer::inferShapes(*body.graph, shapes);
+    return infer::TypedModel{graph::Model{*body.graph, {}, true}, std::move(inferred).value(),
+                             known.ok() ? std::move(known).value() : infer::unknownShapes(*body.graph)};
+}
+
 class Census
 {
 public:
+    /// Needs: the model outlives it
     explicit Census(const infer::TypedModel &model)
-        : m_graph(model.model.graph)
+        : m_model(model)
+        , m_graph(model.model.graph)
         , m_shapes(model.shapes)
         , m_types(model.types)
         , m_traced(model.traced)
@@ -151,8 +176,52 @@ private:
         return outputs.empty() ? DType::Unknown : isCode(outputs[0]) ? DType::I8 : outputs[0];
     }
 
+    /// A call computes what its body does, and reads and writes its own values.
+    std::optional<ops::Cost> costOfCall(NodeId id) const
+    {
+        const auto binding = infer::bindBodies(m_graph, id, m_types.outputs(id).size());
+        if (!binding.ok() || binding.value().bodies.size() != 1)
+            return std::nullopt;
+        const auto inside = typedBody(m_model, id, binding.value().bodies.front());
+        const auto bytes = bytesAround(id);
+        if (!inside || !bytes)
+            return std::nullopt;
+        const Census body(*inside);
+        ops::Cost cost{0, *bytes};
+        for (NodeId inner = 0; inner < inside->model.graph.nodeCount(); ++inner) {
+            if (inside->model.graph.isVariable(inner)
+                || std::ranges::none_of(inside->types.outputs(inner), tensor::isFloat))
+                continue;
+            const std::optional<ops::Cost> one = body.costOf(inner);
+            if (!one)
+                return std::nullopt;
+            cost.flops += one->flops;
+        }
+        return cost;
+    }
+
+    /// Read and written; nothing where a shape is open.
+    std::optional<std::int64_t> bytesAround(NodeId id) const
+    {
+        std::int64_t bytes = 0;
+        bool isKnown = true;
+        const auto add = [&](const tensor::Shape &shape, DType type) {
+            const auto count = shape.elementCount();
+            isKnown = isKnown && count.has_value();
+            bytes += count.value_or(0) * static_cast<std::int64_t>(tensor::sizeOf(type));
+        };
+        for (const Entry &entry : m_graph.inputs(id))
+            add(m_shapes.of(entry), m_types.of(entry));
+        const auto &outputs = m_shapes.byNode[id];
+        for (std::size_t k = 0; k < std::min(outputs.size(), m_types.outputs(id).size()); ++k)
+            add(outputs[k], m_types.outputs(id)[k]);
+        return isKnown ? std::optional(bytes) : std::nullopt;
+    }
+
     std::optional<ops::Cost> costOf(NodeId id) const
     {
+        if (dialect::isCall(m_graph, id))
+            return costOfCall(id);
         const bool isTraced = !m_traced.empty() && m_traced[id].op;
         const auto op = isTraced ? Result<ops::Operator>(*m_traced[id].op)
                                  : dialect::of(m_graph).read(m_graph.node(id));
@@ -213,6 +282,7 @@ private:
         return "its inputs are not cast";
     }
 
+    const infer::TypedModel &m_model;
     const Graph &m_graph;
     const infer::ShapeMap &m_shapes;
     const infer::TypeMap &m_types;
@@ -232,28 +302,6 @@ void add(const TypeCensus &own, TypeCensus &census)
     census.differences.insert(census.differences.end(), own.differences.begin(), own.differences.end());
 }
 
-/// A body with the types and shapes that it is handed; nothing where its types contradict each other.
-std::optional<infer::TypedModel> typedBody(const infer::TypedModel &model, NodeId node,
-                                           const infer::BoundBody &body)
-{
-    const auto inputs = model.model.graph.inputs(node);
-    std::vector<DType> handed;
-    for (const graph::Entry &entry : inputs)
-        handed.push_back(model.types.of(entry));
-    infer::KnownShapes shapes;
-    for (const infer::BoundBody::Tie &tie : body.ties) {
-        // What a loop carries may change its shape.
-        if (body.role == infer::BoundBody::Role::Result && body.stacks.empty() && !tie.sliced)
-            shapes[body.graph->node(tie.variable).name] = model.shapes.of(inputs[tie.input]);
-    }
-    auto inferred = infer::inferTypes(*body.graph, infer::handedTypes(body, handed));
-    if (!inferred.ok())
-        return std::nullopt;
-    auto known = infer::inferShapes(*body.graph, shapes);
-    return infer::TypedModel{graph::Model{*body.graph, {}, true}, std::move(inferred).value(),
-                             known.ok() ? std::move(known).value() : infer::unknownShapes(*body.graph)};
-}
-
 /// Counts what bodies compute, and holds it against the policy, whose names and lists hold there too.
 /// around  what is decided of the graph's own nodes; null: nothing
 void countBodies(const infer::TypedModel &model, const policy::Policy *policy, const Decided *decided,
@@ -262,7 +310,7 @@ void countBodies(const infer::TypedModel &model, const policy::Policy *policy, c
 {
     const Graph &graph = model.model.graph;
     for (NodeId id = 0; id < graph.nodeCount() && depth < infer::kMaxBodyDepth; ++id) {
-        if (graph.isVariable(id) || !isControlFlow(graph, id))
+        if (graph.isVariable(id) || !isControlFlow(graph, id) || dialect::isCall(graph, id))
             continue;
         const auto binding = infer::bindBodies(graph, id, model.types.outputs(id).size());
         if (!binding.ok())

@@ -17,11 +17,6 @@ bool isMovement(const ops::Operator &op)
         || op.is<ops::Slice>();
 }
 
-bool isProduct(const ops::Operator &op)
-{
-    return op.is<ops::MatMul>() || op.is<ops::Gemm>() || op.is<ops::FullyConnected>();
-}
-
 class AttentionSearch
 {
 public:
@@ -34,6 +29,8 @@ public:
 
     std::optional<Unit> run()
     {
+        if (m_walk.isAttention(m_anchor))
+            return aroundOperator();
         const ValueIndex scores = takeSoftmax();
         if (scores == kNone)
             return std::nullopt;
@@ -45,14 +42,30 @@ public:
         takeSide(m_walk.inputs(products)[0]);
         takeSide(m_walk.inputs(products)[1]);
         takeSide(m_walk.inputs(values)[1]);
-        m_unit.output = m_walk.result(values);
+        return endingWith(values);
+    }
+
+private:
+    /// One operator with what makes its queries, keys and values.
+    std::optional<Unit> aroundOperator()
+    {
+        constexpr std::size_t kSides = 3;
+        m_unit.nodes.push_back(m_anchor);
+        const auto inputs = m_walk.inputs(m_anchor);
+        for (const ValueIndex side : inputs.first(std::min(inputs.size(), kSides)))
+            takeSide(side);
+        return endingWith(m_anchor);
+    }
+
+    Unit endingWith(NodeIndex last)
+    {
+        m_unit.output = m_walk.result(last);
         takeMovements();
         m_unit.kind = UnitKind::Attention;
         complete(m_unit, m_walk);
         return std::move(m_unit);
     }
 
-private:
     /// What the softmax reads, it being one operator or a unit that ends here; kNone where there is none.
     ValueIndex takeSoftmax()
     {
@@ -182,7 +195,7 @@ private:
                 return;
             product = m_walk.producer(m_walk.root(m_walk.inputs(node)[isBiasFirst ? 1 : 0]));
         }
-        if (product == kNone || !isProduct(m_walk.op(product)) || !m_walk.isFixed(m_walk.inputs(product)[1]))
+        if (product == kNone || !m_walk.isProduct(product) || !m_walk.isFixed(m_walk.inputs(product)[1]))
             return;
         m_unit.nodes.push_back(product);
         if (product != node)
@@ -213,8 +226,7 @@ private:
 /// A product with constant weights, and its bias where one follows: the last node; kNone.
 NodeIndex productBehind(const Walk &walk, NodeIndex product, std::vector<NodeIndex> &nodes)
 {
-    if (!isProduct(walk.op(product)) || walk.inputs(product).size() < 2
-        || !walk.isFixed(walk.inputs(product)[1]))
+    if (!walk.isProduct(product) || walk.inputs(product).size() < 2 || !walk.isFixed(walk.inputs(product)[1]))
         return kNone;
     nodes.push_back(product);
     const auto readers = walk.readers(walk.result(product));
@@ -239,6 +251,35 @@ bool isActivation(const ops::Operator &op)
     return op.is<ops::Activation>();
 }
 
+/// What an activation, as a unit or an operator, reads; kNone where the node ends none. Its nodes are added.
+ValueIndex activationAt(const Walk &walk, const UnitIndex &inner, NodeIndex anchor,
+                        std::vector<NodeIndex> &nodes)
+{
+    const Unit *unit = inner.endingAt(anchor);
+    if (unit != nullptr && unit->kind >= UnitKind::Gelu && unit->kind <= UnitKind::Mish) {
+        nodes.insert(nodes.end(), unit->nodes.begin(), unit->nodes.end());
+        return unit->inputs.empty() ? kNone : unit->inputs[0];
+    }
+    if (!isActivation(walk.op(anchor)))
+        return kNone;
+    nodes.push_back(anchor);
+    return walk.inputs(anchor)[0];
+}
+
+/// The first node of the product, with its bias where it has one, that makes `value`; kNone. Its nodes are added.
+NodeIndex productMaking(const Walk &walk, ValueIndex value, std::vector<NodeIndex> &nodes)
+{
+    const NodeIndex last = walk.producer(walk.root(value));
+    if (last == kNone)
+        return kNone;
+    NodeIndex first = last;
+    if (walk.isBinary(last, BinaryKind::Add))
+        for (const ValueIndex side : walk.inputs(last))
+            if (const NodeIndex node = walk.producer(walk.root(side)); node != kNone && walk.isProduct(node))
+                first = node;
+    return productBehind(walk, first, nodes) == last ? first : kNone;
+}
+
 } // namespace
 
 std::optional<Unit> findAttention(const Walk &walk, const UnitIndex &inner, NodeIndex anchor)
@@ -248,30 +289,37 @@ std::optional<Unit> findAttention(const Walk &walk, const UnitIndex &inner, Node
 
 std::optional<Unit> findMlp(const Walk &walk, const UnitIndex &inner, NodeIndex anchor)
 {
-    const Unit *unit = inner.endingAt(anchor);
-    const bool isUnit = unit != nullptr && unit->kind >= UnitKind::Gelu && unit->kind <= UnitKind::Mish;
-    if (!isUnit && !isActivation(walk.op(anchor)))
-        return std::nullopt;
-    Unit mlp{.kind = UnitKind::Mlp, .nodes = isUnit ? unit->nodes : std::vector<NodeIndex>{anchor}};
-    if (isUnit && unit->inputs.empty())
-        return std::nullopt;
-    const ValueIndex source = isUnit ? unit->inputs[0] : walk.inputs(anchor)[0];
-    const NodeIndex last = walk.producer(walk.root(source));
-    if (last == kNone)
-        return std::nullopt;
-    NodeIndex first = last;
-    if (walk.isBinary(last, BinaryKind::Add))
-        for (const ValueIndex side : walk.inputs(last))
-            if (const NodeIndex node = walk.producer(walk.root(side));
-                node != kNone && isProduct(walk.op(node)))
-                first = node;
-    if (productBehind(walk, first, mlp.nodes) != last)
+    Unit mlp{.kind = UnitKind::Mlp};
+    const ValueIndex source = activationAt(walk, inner, anchor, mlp.nodes);
+    if (source == kNone || productMaking(walk, source, mlp.nodes) == kNone)
         return std::nullopt;
     const auto readers = walk.readers(walk.result(anchor));
     const NodeIndex end = readers.size() == 1 ? productBehind(walk, readers[0], mlp.nodes) : kNone;
     if (end == kNone)
         return std::nullopt;
     mlp.output = walk.result(end);
+    complete(mlp, walk);
+    return mlp;
+}
+
+std::optional<Unit> findGatedMlp(const Walk &walk, const UnitIndex &inner, NodeIndex anchor)
+{
+    Unit mlp{.kind = UnitKind::GatedMlp};
+    const ValueIndex source = activationAt(walk, inner, anchor, mlp.nodes);
+    const NodeIndex gate = source == kNone ? kNone : productMaking(walk, source, mlp.nodes);
+    const auto gated = walk.readers(walk.result(anchor));
+    if (gate == kNone || gated.size() != 1 || !walk.isBinary(gated[0], BinaryKind::Mul))
+        return std::nullopt;
+    const ValueIndex other = walk.other(gated[0], walk.result(anchor));
+    const NodeIndex up = other == kNone ? kNone : productMaking(walk, other, mlp.nodes);
+    if (up == kNone || !walk.isSame(walk.inputs(up)[0], walk.inputs(gate)[0]))
+        return std::nullopt;
+    mlp.nodes.push_back(gated[0]);
+    const auto readers = walk.readers(walk.result(gated[0]));
+    const NodeIndex down = readers.size() == 1 ? productBehind(walk, readers[0], mlp.nodes) : kNone;
+    if (down == kNone)
+        return std::nullopt;
+    mlp.output = walk.result(down);
     complete(mlp, walk);
     return mlp;
 }

@@ -23,16 +23,17 @@ public:
 
     std::vector<Unit> inner()
     {
-        for (NodeIndex node = 0; node < m_owner.size(); ++node)
-            for (const auto find : {&findNorm, &findSoftmax, &findActivation, &findRotary})
-                if (m_owner[node] == kNone)
-                    add(find(m_walk, node));
+        findInner();
         return inOrder();
     }
 
     std::vector<Unit> all()
     {
-        std::vector<Unit> inner = this->inner();
+        findInner();
+        for (NodeIndex node = 0; node < m_owner.size(); ++node)
+            if (m_owner[node] == kNone)
+                add(findOperator(m_walk, node));
+        std::vector<Unit> inner = inOrder();
         for (std::uint32_t k = 0; k < inner.size(); ++k)
             for (const NodeIndex node : inner[k].nodes)
                 m_owner[node] = k;
@@ -40,7 +41,7 @@ public:
         std::vector<bool> isTaken(m_owner.size());
         m_units.clear();
         for (NodeIndex node = 0; node < m_owner.size(); ++node)
-            for (const auto find : {&findAttention, &findMlp})
+            for (const auto find : {&findAttention, &findMlp, &findGatedMlp})
                 if (auto unit = find(m_walk, index, node); unit && isApart(*unit, inner, isTaken)) {
                     for (const NodeIndex taken : unit->nodes)
                         isTaken[taken] = true;
@@ -53,6 +54,14 @@ public:
     }
 
 private:
+    void findInner()
+    {
+        for (NodeIndex node = 0; node < m_owner.size(); ++node)
+            for (const auto find : {&findNorm, &findSoftmax, &findActivation, &findRotary})
+                if (m_owner[node] == kNone)
+                    add(find(m_walk, node));
+    }
+
     /// By their last nodes; an inner one stands before the one that ends with it.
     std::vector<Unit> inOrder()
     {
@@ -119,6 +128,8 @@ std::string_view titleOf(UnitKind kind)
         return "Attention";
     case UnitKind::Mlp:
         return "MLP";
+    case UnitKind::GatedMlp:
+        return "Gated MLP";
     case UnitKind::ShapeArithmetic:
         return "Shape arithmetic";
     case UnitKind::CodedProduct:
@@ -133,8 +144,8 @@ std::string_view titleOf(UnitKind kind)
 
 bool isComposite(UnitKind kind)
 {
-    return kind == UnitKind::Attention || kind == UnitKind::Mlp || kind == UnitKind::Residual
-        || kind == UnitKind::TransformerBlock;
+    return kind == UnitKind::Attention || kind == UnitKind::Mlp || kind == UnitKind::GatedMlp
+        || kind == UnitKind::Residual || kind == UnitKind::TransformerBlock;
 }
 
 UnitIndex::UnitIndex(const std::vector<Unit> &units, const Network &network)

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/patterns/call_facts.h"
 #include "core/tensor/convert.h"
 
 #include <string_view>
@@ -57,6 +58,7 @@ private:
             fix(result, id, *held.value());
         } else {
             read(node, id);
+            node.call = callFacts(m_graph, id);
         }
         m_network.nodes.push_back(std::move(node));
     }

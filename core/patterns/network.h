@@ -16,6 +16,24 @@ using NodeIndex = std::uint32_t;
 using ValueIndex = std::uint32_t;
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+/// What the function of a call computes, where it is part of a unit.
+struct CallFacts
+{
+    enum class Norm : std::uint8_t
+    {
+        None,
+        Rms,
+        Centred
+    };
+    bool attends = false; ///< holds an attention of its first inputs
+    bool multiplies = false; ///< its first input with a matrix that the others stand for
+    Norm norm = Norm::None; ///< the first output is that, of its first input or of a sum
+    std::optional<std::size_t>
+        sum{}; ///< it normalises the sum of its first two inputs, which is that output; 0: only the norm is given
+
+    bool operator==(const CallFacts &) const = default;
+};
+
 /// What recognisers look at, be it of a model's graph or of a latency plan: typed operators in topological order and the
 /// values between them.
 struct Network
@@ -25,6 +43,7 @@ struct Network
         ops::Operator op;
         std::vector<ValueIndex> inputs{};
         std::vector<ValueIndex> outputs{};
+        std::optional<CallFacts> call{}; ///< of a node that calls a function
         bool isKindOnly = false; ///< fields of `op` that inputs' values give are not known
     };
 

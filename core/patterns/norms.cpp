@@ -292,6 +292,21 @@ std::optional<Unit> findNorm(const Walk &walk, NodeIndex anchor)
                                                          : NormSearch(walk, anchor, *variance).run();
 }
 
+std::optional<Unit> findOperator(const Walk &walk, NodeIndex anchor)
+{
+    const auto *const norm = walk.op(anchor).getIf<ops::LayerNormalization>();
+    const CallFacts *const call = walk.call(anchor);
+    const bool isNorm
+        = (norm != nullptr && !norm->centred) || (call != nullptr && call->norm == CallFacts::Norm::Rms);
+    if (!isNorm && !walk.op(anchor).is<ops::RotaryEmbedding>())
+        return std::nullopt;
+    Unit unit{.kind = isNorm ? UnitKind::RmsNorm : UnitKind::RotaryEmbedding, .nodes = {anchor}};
+    unit.output = walk.result(anchor);
+    unit.inputs = {walk.inputs(anchor)[0]};
+    complete(unit, walk);
+    return unit;
+}
+
 std::optional<Unit> findSoftmax(const Walk &walk, NodeIndex anchor)
 {
     const Reduce *sum = walk.reduction(anchor, Reduce::Kind::Sum);

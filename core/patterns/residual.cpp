@@ -10,10 +10,10 @@ namespace {
 constexpr std::size_t kMostNodes = 200;
 constexpr int kMostOnSkip = 3; ///< a projection, its normalisation
 
-bool multiplies(const ops::Operator &op)
+bool multiplies(const Walk &walk, NodeIndex node)
 {
-    return op.is<ops::Conv>() || op.is<ops::MatMul>() || op.is<ops::Gemm>() || op.is<ops::FullyConnected>()
-        || op.is<ops::ConvTranspose>() || op.is<ops::Attention>();
+    return walk.isProduct(node) || walk.isAttention(node) || walk.op(node).is<ops::Conv>()
+        || walk.op(node).is<ops::ConvTranspose>();
 }
 
 class ResidualSearch
@@ -27,7 +27,8 @@ public:
 
     std::optional<Unit> endingAt(NodeIndex sum)
     {
-        if (!m_walk.isBinary(sum, ops::BinaryKind::Add) || m_walk.inputs(sum).size() != 2)
+        const bool isPlain = m_walk.isBinary(sum, ops::BinaryKind::Add) && m_walk.inputs(sum).size() == 2;
+        if (!isPlain && !normalisesSum(sum))
             return std::nullopt;
         for (std::size_t side = 0; side < 2; ++side)
             if (auto unit = withSkip(sum, m_walk.inputs(sum)[side], m_walk.inputs(sum)[1 - side]))
@@ -36,6 +37,21 @@ public:
     }
 
 private:
+    /// A call that gives the sum together with its norm.
+    bool normalisesSum(NodeIndex node) const
+    {
+        const CallFacts *const call = m_walk.call(node);
+        return call != nullptr && call->sum && *call->sum < m_walk.network().nodes[node].outputs.size();
+    }
+
+    /// Is it `source`, or the norm that the same call gives?
+    bool isSource(ValueIndex value, ValueIndex source) const
+    {
+        const NodeIndex node = m_walk.network().values[source].producer;
+        return value == source
+            || (node != kNone && m_walk.network().values[value].producer == node && normalisesSum(node));
+    }
+
     /// The skip is the source itself, or a product and its normalisation away from it.
     std::optional<Unit> withSkip(NodeIndex sum, ValueIndex skip, ValueIndex branch)
     {
@@ -45,7 +61,8 @@ private:
             if (!m_walk.isFixed(skip) && takeBranch(branch, skip, nodes)) {
                 nodes.push_back(sum);
                 Unit unit{.kind = UnitKind::Residual, .nodes = std::move(nodes)};
-                unit.output = m_walk.result(sum);
+                const CallFacts *const call = m_walk.call(sum);
+                unit.output = m_walk.network().nodes[sum].outputs[call != nullptr ? *call->sum : 0];
                 unit.inputs = {m_walk.root(skip)};
                 complete(unit, m_walk);
                 return unit;
@@ -79,7 +96,7 @@ private:
             const ValueIndex value = m_walk.root(open.back());
             open.pop_back();
             const NodeIndex node = m_walk.network().values[value].producer;
-            if (value == from || node == kNone || node < first || m_seen[node] == m_stamp
+            if (isSource(value, from) || node == kNone || node < first || m_seen[node] == m_stamp
                 || m_walk.isFixed(value))
                 continue;
             m_seen[node] = m_stamp;
@@ -102,14 +119,14 @@ private:
         const auto depends = [&](ValueIndex value) {
             const ValueIndex root = m_walk.root(value);
             const NodeIndex maker = m_walk.network().values[root].producer;
-            return root == from || (maker != kNone && m_seen[maker] == m_stamp);
+            return isSource(root, from) || (maker != kNone && m_seen[maker] == m_stamp);
         };
         for (const NodeIndex node : behind) {
             if (!std::ranges::any_of(m_walk.inputs(node), depends))
                 continue;
             m_seen[node] = m_stamp;
             nodes.push_back(node);
-            isProduct = isProduct || multiplies(m_walk.op(node));
+            isProduct = isProduct || multiplies(m_walk, node);
         }
         return isProduct && depends(end);
     }

@@ -51,9 +51,8 @@ public:
 private:
     bool holdsAttention(const Unit &unit) const
     {
-        return std::ranges::any_of(unit.nodes, [this](NodeIndex node) {
-            return m_hasAttention[node] || m_walk.op(node).is<ops::Attention>();
-        });
+        return std::ranges::any_of(
+            unit.nodes, [this](NodeIndex node) { return m_hasAttention[node] || m_walk.isAttention(node); });
     }
 
     const Unit *behind(ValueIndex value) const

@@ -24,6 +24,7 @@ enum class UnitKind : std::uint8_t
     RotaryEmbedding, ///< x · cos + rotated(x) · sin: rotates pairs of elements by position-dependent angles
     Attention, ///< softmax(q · kᵀ · scale + mask) · v with the products that make q, k and v
     Mlp, ///< product, activation, product, with their biases
+    GatedMlp, ///< activation of one product times another one of the same input, then a product
     Residual, ///< x + branch(x), where the branch contains a product; x may pass a projection and its normalisation
     ShapeArithmetic, ///< integers that follow from shapes; nothing here finds it, but the layout folds it (layout/shape_chains.h)
     CodedProduct, ///< a product of codes and what makes reals of it; found by the layout alone (layout/coded_products.h)
@@ -50,6 +51,9 @@ struct Unit
     std::vector<ValueIndex> inputs{};
 };
 
+/// Operators that are a unit by themselves (an attention, a rotary embedding, the root mean square norm), and calls of functions that compute
+/// one, are units of one node.
+///
 /// The units of a model, ordered by their last node, each before the unit that contains it (an Attention contains its Softmax, an
 /// Mlp its Gelu); apart from that, no two share a node. Linear in the size of the model; deterministic.
 ///

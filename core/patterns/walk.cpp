@@ -83,6 +83,19 @@ std::vector<NodeIndex> Walk::readers(ValueIndex value) const
     return found;
 }
 
+bool Walk::isProduct(NodeIndex node) const
+{
+    const CallFacts *const facts = call(node);
+    return op(node).is<ops::MatMul>() || op(node).is<ops::Gemm>() || op(node).is<ops::FullyConnected>()
+        || (facts != nullptr && facts->multiplies);
+}
+
+bool Walk::isAttention(NodeIndex node) const
+{
+    const CallFacts *const facts = call(node);
+    return op(node).is<ops::Attention>() || (facts != nullptr && facts->attends);
+}
+
 bool Walk::isBinary(NodeIndex node, BinaryKind kind) const
 {
     const auto *binary = op(node).getIf<ops::Binary>();

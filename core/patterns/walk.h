@@ -47,6 +47,17 @@ public:
     /// Who reads it, behind casts, each once; the first few where they are many.
     std::vector<NodeIndex> readers(ValueIndex value) const;
 
+    /// What a call computes; null for another node.
+    const CallFacts *call(NodeIndex node) const
+    {
+        const auto &facts = m_network.nodes[node].call;
+        return facts ? &*facts : nullptr;
+    }
+    /// Does it multiply its first input with a matrix?
+    bool isProduct(NodeIndex node) const;
+    /// Is it an attention as one operator, or a call that computes one?
+    bool isAttention(NodeIndex node) const;
+
     bool isBinary(NodeIndex node, ops::BinaryKind kind) const;
     bool isUnary(NodeIndex node, ops::UnaryKind kind) const;
     /// Of a node that reads `value` as one of two: the other one; kNone where there is none.
@@ -72,6 +83,8 @@ std::optional<Unit> findNorm(const Walk &walk, NodeIndex anchor);
 std::optional<Unit> findSoftmax(const Walk &walk, NodeIndex anchor);
 std::optional<Unit> findActivation(const Walk &walk, NodeIndex anchor);
 std::optional<Unit> findRotary(const Walk &walk, NodeIndex anchor);
+/// A norm or rotary embedding that is one node.
+std::optional<Unit> findOperator(const Walk &walk, NodeIndex anchor);
 
 /// Units by the node that computes their output.
 class UnitIndex
@@ -88,6 +101,7 @@ private:
 
 std::optional<Unit> findAttention(const Walk &walk, const UnitIndex &inner, NodeIndex anchor);
 std::optional<Unit> findMlp(const Walk &walk, const UnitIndex &inner, NodeIndex anchor);
+std::optional<Unit> findGatedMlp(const Walk &walk, const UnitIndex &inner, NodeIndex anchor);
 
 /// Casts between nodes of the unit join it, its nodes are put in order, and it is seen whether it is closed.
 void complete(Unit &unit, const Walk &walk);

@@ -196,18 +196,24 @@ void decideNamed(const graph::Graph &graph, const NamedNodes &named, Assignment 
         made.nodes[node] = {Rule::ExcludedName, at->second};
         made.otherwise.erase(node);
     }
+    std::unordered_map<std::string_view, std::uint32_t> overriding;
     for (const auto &[node, type] : named.overrides) {
         const Rule rule = type == tensor::DType::F32 ? Rule::OverrideFp32
             : type == tensor::DType::I8              ? Rule::OverrideInt8
                                                      : Rule::OverrideTarget;
-        const std::string text
-            = entryText("node_overrides", graph.node(node).name) + " = " + std::string(nameOf(type));
+        const auto pattern = named.overridingPatterns.find(node);
+        const std::string &written
+            = pattern == named.overridingPatterns.end() ? graph.node(node).name : pattern->second;
         // An exclusion holds where int8 cannot be.
         if (rule == Rule::OverrideInt8)
             made.otherwise.try_emplace(node, made.nodes[node]);
         else
             made.otherwise.erase(node);
-        made.nodes[node] = {rule, addEntry(made.entries, text)};
+        const auto [at, fresh] = overriding.try_emplace(written);
+        if (fresh)
+            at->second = addEntry(made.entries,
+                                  entryText("node_overrides", written) + " = " + std::string(nameOf(type)));
+        made.nodes[node] = {rule, at->second};
     }
 }
 

@@ -41,7 +41,7 @@ struct IncludeNames
 /// Single nodes to float32, int8 or the target type whatever the lists say; nothing: as the lists say.
 struct OverrideNodes
 {
-    std::vector<std::string> nodes;
+    std::vector<std::string> nodes; ///< names, or patterns written /…/
     std::optional<tensor::DType> type;
 };
 

@@ -21,7 +21,7 @@ using Arguments = std::map<std::string, ArgumentValue>;
 
 const Json &foreign(ListOrigin origin)
 {
-    static const Json kAll = Json::parse(resource("oplists/foreign.json"));
+    static const Json kAll = parseSorted(resource("oplists/foreign.json"));
     return kAll.at(nameOf(origin));
 }
 

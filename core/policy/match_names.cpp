@@ -41,13 +41,20 @@ private:
         std::string_view text;
         Pattern pattern;
         std::size_t operators = 0;
+        tensor::DType type = tensor::DType::F32; ///< of an override
+        std::string_view yieldsTo{}; ///< a pattern that gives some of its operators another type
+        bool isExcluded = false; ///< some of its operators are
     };
 
     void findExactNames();
     void findBodies();
+    static Result<Pattern> compiled(const std::string &name, const std::string &where);
     Result<void> exclude(std::size_t index);
     void excludePatterns();
-    void applyOverride(const std::string &name, tensor::DType type);
+    Result<void> applyOverride(const std::string &name, tensor::DType type);
+    void overrideByPatterns();
+    void overrideOne(graph::NodeId id);
+    void warnOf(const NamedPattern &overriding);
     void warn(std::string_view key, std::string_view name, std::string text);
     std::string nearNames(std::string_view name);
 
@@ -57,7 +64,8 @@ private:
     NamedNodes m_found;
     /// The nodes of each name in the policy; names need not be unique in a graph.
     std::unordered_map<std::string_view, std::vector<graph::NodeId>> m_nodesOf;
-    std::vector<NamedPattern> m_patterns;
+    std::vector<NamedPattern> m_patterns; ///< that exclude
+    std::vector<NamedPattern> m_overriding;
     std::unordered_set<std::string_view> m_namesInBodies; ///< of control flow, also nested
     std::vector<std::string_view> m_candidates;
     std::size_t m_suggestions = 0;
@@ -111,21 +119,26 @@ std::string NameMatcher::nearNames(std::string_view name)
     return didYouMean(nearestNames(name, m_candidates));
 }
 
+Result<Pattern> NameMatcher::compiled(const std::string &name, const std::string &where)
+{
+    if (name.size() == 2)
+        return badInput(where, "an empty pattern", "a pattern between the slashes");
+    auto pattern = Pattern::compile(std::string_view(name).substr(1, name.size() - 2));
+    if (!pattern.ok()) {
+        Error error = std::move(pattern).error();
+        error.where = where + ", " + error.where + " of the pattern";
+        return error;
+    }
+    return pattern;
+}
+
 Result<void> NameMatcher::exclude(std::size_t index)
 {
     const std::string &name = m_policy.excludedNames[index];
     const std::vector<graph::NodeId> &nodes = m_nodesOf.at(name);
     if (nodes.empty() && looksLikePattern(name)) {
-        const std::string where = indexed(kExcluded, index);
-        if (name.size() == 2)
-            return badInput(where, "an empty pattern", "a pattern between the slashes");
-        auto pattern = Pattern::compile(std::string_view(name).substr(1, name.size() - 2));
-        if (!pattern.ok()) {
-            Error error = std::move(pattern).error();
-            error.where = where + ", " + error.where + " of the pattern";
-            return error;
-        }
-        m_patterns.push_back({name, std::move(pattern).value(), 0});
+        HALFTONE_TRY(Pattern pattern, compiled(name, indexed(kExcluded, index)));
+        m_patterns.push_back({name, std::move(pattern)});
         return {};
     }
     if (nodes.empty() && !m_namesInBodies.contains(name))
@@ -160,9 +173,14 @@ void NameMatcher::excludePatterns()
     }
 }
 
-void NameMatcher::applyOverride(const std::string &name, tensor::DType type)
+Result<void> NameMatcher::applyOverride(const std::string &name, tensor::DType type)
 {
     const std::vector<graph::NodeId> &nodes = m_nodesOf.at(name);
+    if (nodes.empty() && looksLikePattern(name)) {
+        HALFTONE_TRY(Pattern pattern, compiled(name, std::string(kOverrides) + '[' + inQuotes(name) + ']'));
+        m_overriding.push_back({name, std::move(pattern), 0, type});
+        return {};
+    }
     if (nodes.empty() && !m_namesInBodies.contains(name))
         warn(kOverrides, name, "matches no node" + nearNames(name));
     bool variable = false;
@@ -179,6 +197,57 @@ void NameMatcher::applyOverride(const std::string &name, tensor::DType type)
         warn(kOverrides, name, "is a variable: only operators can be overridden");
     if (excluded)
         warn(kOverrides, name, "is also excluded: the override to " + std::string(nameOf(type)) + " applies");
+    return {};
+}
+
+/// By the first pattern that matches, unless its own name overrides it.
+void NameMatcher::overrideOne(graph::NodeId id)
+{
+    const NamedPattern *first = nullptr;
+    const bool isSetByName = m_found.overrides.contains(id);
+    for (NamedPattern &one : m_overriding) {
+        if (!one.pattern.matches(m_graph.node(id).name))
+            continue;
+        ++one.operators;
+        if (isSetByName)
+            continue;
+        if (first) {
+            if (one.type != first->type)
+                one.yieldsTo = first->text;
+            continue;
+        }
+        first = &one;
+        one.isExcluded = one.isExcluded || (one.type != tensor::DType::F32 && m_found.excluded.contains(id));
+    }
+    if (first) {
+        m_found.overrides.emplace(id, first->type);
+        m_found.overridingPatterns.emplace(id, first->text);
+    }
+}
+
+void NameMatcher::warnOf(const NamedPattern &overriding)
+{
+    const auto matches = [&](std::string_view name) { return overriding.pattern.matches(name); };
+    if (overriding.operators == 0 && std::ranges::none_of(m_namesInBodies, matches))
+        warn(kOverrides, overriding.text, "matches no operator");
+    if (!overriding.yieldsTo.empty())
+        warn(kOverrides, overriding.text,
+             "also matches operators that " + inQuotes(overriding.yieldsTo)
+                 + " sets to another type, which applies");
+    if (overriding.isExcluded)
+        warn(kOverrides, overriding.text,
+             "also matches excluded operators: the override to " + std::string(nameOf(overriding.type))
+                 + " applies");
+}
+
+void NameMatcher::overrideByPatterns()
+{
+    for (graph::NodeId id = 0; id < m_graph.nodeCount() && !m_overriding.empty(); ++id) {
+        if (!m_graph.isVariable(id))
+            overrideOne(id);
+    }
+    for (const NamedPattern &one : m_overriding)
+        warnOf(one);
 }
 
 Result<NamedNodes> NameMatcher::match()
@@ -191,7 +260,8 @@ Result<NamedNodes> NameMatcher::match()
         HALFTONE_CHECK(exclude(i));
     excludePatterns();
     for (const auto &[name, type] : m_policy.nodeOverrides)
-        applyOverride(name, type == m_policy.analysedFormat ? m_policy.target : type);
+        HALFTONE_CHECK(applyOverride(name, type == m_policy.analysedFormat ? m_policy.target : type));
+    overrideByPatterns();
     if (m_told > kMostWarnings)
         m_warnings.push_back(
             {std::string(kExcluded), std::to_string(m_told - kMostWarnings) + " more such names"});

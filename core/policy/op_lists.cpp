@@ -34,7 +34,7 @@ std::vector<std::string> &namesOf(OpLists &lists, List list)
 /// Lists as a file has them: whole, or as what is removed from those of another file ("based_on") and then added.
 OpLists listsOf(const std::string &file)
 {
-    const Json json = Json::parse(resource(file));
+    const Json json = parseSorted(resource(file));
     const auto namesIn = [](const Json &object, List list) {
         return object.value(std::string(nameOf(list)), std::vector<std::string>());
     };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/policy/threshold_choice.h"
+#include "core/policy/weight_rule.h"
 #include "core/tensor/dtype.h"
 
 #include <array>
@@ -87,7 +88,7 @@ struct Policy
     /// Conditional rules added to the conditional list in force, before the moves.
     std::vector<ConditionalRule> addedConditions;
 
-    std::map<std::string, tensor::DType> nodeOverrides;
+    std::map<std::string, tensor::DType> nodeOverrides; ///< by exact node name, or pattern written /…/
     /// By node: the reason for its type, as found by tune: "float32: lowering it costs 4.1 dB for 0.020 ms". Marks overrides made by a
     /// search instead of the user; has no effect on the conversion.
     std::map<std::string, std::string> reasons;
@@ -105,6 +106,11 @@ struct Policy
     std::optional<bool> keepIoTypes;
     /// Parameters beyond the range of the target type become its largest value instead of infinite; absent: the default of the format.
     std::optional<bool> clamp;
+    /// Formats that weights are stored in, while products compute in the type that the lists say; of those that match a product the last
+    /// one holds.
+    std::vector<WeightRule> weights;
+    std::optional<WeightMethod> weightMethod; ///< absent: the best that needs no data
+    std::optional<WeightForm> weightForm; ///< absent: operators on codes where there is one, else pairs
     std::optional<bool> share; ///< merge nodes that compute the same value; absent: only in mode typed
 
     bool operator==(const Policy &) const = default;

@@ -3,6 +3,7 @@
 #include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/policy_options.h"
+#include "core/policy/weight_choice.h"
 
 #include <algorithm>
 #include <array>
@@ -158,6 +159,26 @@ constexpr Word kThresholdMethod{
     kThresholdMethods,
 };
 
+constexpr Word kWeightMethod{
+    [](Policy &policy, std::string_view word) {
+        policy.weightMethod = weightMethodNamed(word);
+        return policy.weightMethod.has_value();
+    },
+    [](const Policy &policy) {
+        return policy.weightMethod ? nameOf(*policy.weightMethod) : std::string_view();
+    },
+    "rtn, mse or gptq",
+};
+
+constexpr Word kWeightForm{
+    [](Policy &policy, std::string_view word) {
+        policy.weightForm = weightFormNamed(word);
+        return policy.weightForm.has_value();
+    },
+    [](const Policy &policy) { return policy.weightForm ? nameOf(*policy.weightForm) : std::string_view(); },
+    "qdq or nbits",
+};
+
 constexpr std::array kFields{
     PolicyField{"target_dtype", kTarget},
     PolicyField{"mode", kMode},
@@ -184,6 +205,9 @@ constexpr std::array kFields{
     PolicyField{"int8_ops", &Policy::int8Ops},
     PolicyField{"threshold_method", kThresholdMethod},
     PolicyField{"thresholds", &Policy::thresholds},
+    PolicyField{"weights", &Policy::weights},
+    PolicyField{"weight_method", kWeightMethod},
+    PolicyField{"weight_form", kWeightForm},
 };
 
 } // namespace

@@ -26,6 +26,7 @@ struct PolicyField
     using Flag = std::optional<bool> Policy::*;
     using Moves = std::vector<Policy::Move> Policy::*;
     using Thresholds = std::map<std::string, ThresholdChoice> Policy::*;
+    using Weights = std::vector<WeightRule> Policy::*;
     /// A text with a few allowed values; null when a value is none of them. `get` gives "" for the default.
     struct Word
     {
@@ -38,7 +39,8 @@ struct PolicyField
     };
 
     std::string_view key;
-    std::variant<Word, Names, PlainNames, Conditions, PlainConditions, Types, Texts, Flag, Moves, Thresholds>
+    std::variant<Word, Names, PlainNames, Conditions, PlainConditions, Types, Texts, Flag, Moves, Thresholds,
+                 Weights>
         member;
 };
 

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/policy/policy_fields.h"
 #include "core/policy/policy_slots.h"
+#include "core/policy/weight_choice.h"
 #include "core/policy/wording.h"
 
 #include <algorithm>
@@ -58,6 +59,7 @@ private:
     bool open(Form form, std::string found);
     bool setType(const std::string &text);
     bool setMoveList(const std::string &text);
+    bool setWeightFormat(const std::string &text);
     bool number(double value, const std::string &text);
     template <class T>
     void give(T value);
@@ -77,6 +79,7 @@ private:
     std::map<std::string, std::string> m_texts;
     std::vector<Policy::Move> m_moves;
     std::map<std::string, ThresholdChoice> m_thresholds;
+    std::vector<WeightRule> m_weights;
 };
 
 /// An object whose members the person names.
@@ -175,6 +178,13 @@ bool Reader::string(string_t &text)
         if (!setMoveList(text))
             return refuse(inQuotes(text));
         break;
+    case Slot::WeightTarget:
+        m_weights.back().target = std::move(text);
+        break;
+    case Slot::WeightFormat:
+        if (!setWeightFormat(text))
+            return refuse(inQuotes(text));
+        break;
     default:
         return refuse("one string, " + inQuotes(text));
     }
@@ -211,6 +221,14 @@ bool Reader::setMoveList(const std::string &text)
     return false;
 }
 
+bool Reader::setWeightFormat(const std::string &text)
+{
+    auto format = weightFormatIn(text);
+    if (format.ok())
+        m_weights.back().format = format.value();
+    return format.ok();
+}
+
 bool Reader::open(Form form, std::string found)
 {
     const Slot slot = nextSlot();
@@ -220,6 +238,8 @@ bool Reader::open(Form form, std::string found)
         m_rules.emplace_back();
     else if (slot == Slot::Move)
         m_moves.emplace_back();
+    else if (slot == Slot::WeightRule)
+        m_weights.emplace_back();
     m_levels.push_back({slot, 0});
     return true;
 }
@@ -270,7 +290,7 @@ bool Reader::end_array()
 {
     const Level closed = m_levels.back();
     const bool incomplete = (closed.slot == Slot::Condition && closed.count < 3)
-        || (closed.slot == Slot::Move && closed.count < 2);
+        || ((closed.slot == Slot::Move || closed.slot == Slot::WeightRule) && closed.count < 2);
     if (incomplete)
         return refuse("the end of the list");
     m_levels.pop_back();
@@ -280,6 +300,8 @@ bool Reader::end_array()
         give(std::exchange(m_rules, {}));
     else if (closed.slot == Slot::Moves)
         give(std::exchange(m_moves, {}));
+    else if (closed.slot == Slot::WeightRules)
+        give(std::exchange(m_weights, {}));
     else
         ++m_levels.back().count;
     return true;

@@ -28,6 +28,10 @@ constexpr std::array kSlots{
     SlotFacts{Form::Text, "target_dtype_ops, fp32_ops, widest_dtype_ops or fp16_fp32_ops"},
     SlotFacts{Form::Object, "an object of {tensor: threshold}"},
     SlotFacts{Form::Threshold, "a number above 0, or one of minmax, entropy, percentile, mse"},
+    SlotFacts{Form::List, "a list of [operator, node or /pattern/, format]"},
+    SlotFacts{Form::List, "[operator, node or /pattern/, format]"},
+    SlotFacts{Form::Text, "an operator, a node or a /pattern/"},
+    SlotFacts{Form::Text, "a format of weights, such as uint4/32, or none"},
     SlotFacts{Form::Nothing, "the end of the list"},
 };
 
@@ -52,6 +56,7 @@ Slot slotOf(const PolicyField &field)
         Slot operator()(PolicyField::Texts) const { return Slot::Reasons; }
         Slot operator()(PolicyField::Moves) const { return Slot::Moves; }
         Slot operator()(PolicyField::Thresholds) const { return Slot::Thresholds; }
+        Slot operator()(PolicyField::Weights) const { return Slot::WeightRules; }
     };
     return std::visit(Visitor(), field.member);
 }
@@ -80,6 +85,10 @@ Slot slotWithin(Slot outer, std::size_t index)
         return Slot::Move;
     case Slot::Move:
         return index == 0 ? Slot::MoveOp : index == 1 ? Slot::MoveList : Slot::Surplus;
+    case Slot::WeightRules:
+        return Slot::WeightRule;
+    case Slot::WeightRule:
+        return index == 0 ? Slot::WeightTarget : index == 1 ? Slot::WeightFormat : Slot::Surplus;
     default:
         return Slot::Surplus;
     }

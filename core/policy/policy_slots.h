@@ -32,7 +32,11 @@ enum class Slot : std::uint8_t
     MoveList,
     Thresholds,
     Threshold,
-    Surplus, ///< behind the last element of a condition or move
+    WeightRules,
+    WeightRule,
+    WeightTarget,
+    WeightFormat,
+    Surplus, ///< behind the last element of a condition, a move or a rule for weights
 };
 
 /// What kind of JSON value a slot takes.

@@ -1,6 +1,7 @@
 #include "core/base/json.h"
 #include "core/policy/policy_fields.h"
 #include "core/policy/policy_json.h"
+#include "core/policy/weight_choice.h"
 
 namespace halftone::policy {
 namespace {
@@ -30,6 +31,14 @@ Json toJson(const std::vector<Policy::Move> &moves)
     Json json = Json::array();
     for (const Policy::Move &move : moves)
         json.push_back(Json::array({move.op, nameOf(listOf(move.to))}));
+    return json;
+}
+
+Json toJson(const std::vector<WeightRule> &rules)
+{
+    Json json = Json::array();
+    for (const WeightRule &rule : rules)
+        json.push_back(Json::array({rule.target, formatText(rule)}));
     return json;
 }
 
@@ -87,7 +96,7 @@ std::string writePolicy(const Policy &policy)
         if (!value.is_null())
             json[std::string(field.key)] = std::move(value);
     }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    return jsonText(json, 2) + '\n';
 }
 
 } // namespace halftone::policy

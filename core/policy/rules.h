@@ -96,10 +96,13 @@ struct NamedNodes
 {
     std::unordered_map<graph::NodeId, std::string> excluded; ///< the name or pattern as written
     std::unordered_map<graph::NodeId, tensor::DType> overrides;
+    std::unordered_map<graph::NodeId, std::string>
+        overridingPatterns{}; ///< as written, of those that a pattern overrides
 };
 
 /// Looks the policy's names up. A node whose very name is "/…/" is meant by it before the text is taken as a
-/// pattern (core/policy/pattern.h). Warns, with near names, of names that match nothing, and of variables:
+/// pattern (core/policy/pattern.h). An override of a node's own name beats those by patterns; of patterns with different types the
+/// first in the order of their text applies, with a warning. Warns, with near names, of names that match nothing, and of variables:
 /// excluding one keeps no operator in float32, and an override is not applied there. Needs a policy that
 /// resolve() accepts. Linear in nodes, for patterns also in the length of names × pattern.
 ///

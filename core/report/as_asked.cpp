@@ -15,9 +15,16 @@ bool isCode(DType type)
     return type == DType::I8 || type == DType::U8;
 }
 
-bool computesOperators(const kernels::PlanStep &step)
+/// Casts ask for no type to compute in.
+std::size_t operatorsIn(const kernels::PlanStep &step)
 {
-    return !step.nodes.empty() && askedOf(step) != DType::Unknown;
+    return askedOf(step) == DType::Unknown ? 0 : step.nodes.size() - step.casts;
+}
+
+/// Is the step the runtime's own?
+bool isAdded(const kernels::PlanStep &step)
+{
+    return step.nodes.empty() || askedOf(step) == DType::Unknown;
 }
 
 /// Operators that ask for a type, and those of them that ran in it.
@@ -54,11 +61,12 @@ AsAsked asAsked(const latency::Latency &latency)
     double right = 0;
     double whole = 0;
     for (const latency::LayerLatency &layer : latency.layers) {
-        if (!computesOperators(layer.step))
+        const std::size_t operators = operatorsIn(layer.step);
+        if (operators == 0)
             continue;
         const bool isRight = ranAsAsked(layer.step);
-        result.all += layer.step.nodes.size();
-        result.operators += isRight ? layer.step.nodes.size() : 0;
+        result.all += operators;
+        result.operators += isRight ? operators : 0;
         whole += layer.medianUs;
         right += isRight ? layer.medianUs : 0;
     }
@@ -75,11 +83,12 @@ std::vector<std::string> asAskedTexts(const latency::Latency &latency)
         return {};
     std::map<DType, AskedCount> counts;
     for (const latency::LayerLatency &layer : latency.layers) {
-        if (!computesOperators(layer.step))
+        const std::size_t operators = operatorsIn(layer.step);
+        if (operators == 0)
             continue;
         AskedCount &count = counts[askedOf(layer.step)];
-        count.asked += layer.step.nodes.size();
-        count.ran += ranAsAsked(layer.step) ? layer.step.nodes.size() : 0;
+        count.asked += operators;
+        count.ran += ranAsAsked(layer.step) ? operators : 0;
     }
     std::vector<std::string> texts;
     std::size_t all = 0;
@@ -112,7 +121,7 @@ std::string addedText(const latency::Latency &latency)
     double whole = 0;
     for (const latency::LayerLatency &layer : latency.layers) {
         whole += layer.medianUs;
-        added += computesOperators(layer.step) ? 0 : layer.medianUs;
+        added += isAdded(layer.step) ? layer.medianUs : 0;
     }
     if (!latency.runtime || added <= 0)
         return {};

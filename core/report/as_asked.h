@@ -12,7 +12,7 @@ namespace halftone::report {
 struct AsAsked
 {
     std::size_t operators = 0; ///< that ran as asked
-    std::size_t all = 0; ///< operators whose type is known
+    std::size_t all = 0; ///< operators whose type is known, without casts
     double operatorsShare = 1; ///< of `all`; 1 where there are none
     double timeShare = 1; ///< of the time of all steps that compute operators
 };

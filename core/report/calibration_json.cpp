@@ -124,7 +124,7 @@ Json arrayJson(const calibration::CalibratedArray &array)
 
 std::string text(const Json &document)
 {
-    return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return jsonText(document);
 }
 
 /// The counts are written as text: of all bins of all tensors JSON values would be millions.
@@ -184,7 +184,7 @@ std::optional<double> numberIn(const Json &row, const char *key)
 
 Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
 {
-    const Json document = Json::parse(table, nullptr, false);
+    const Json document = parseOrdered(table);
     if (document.is_discarded())
         return badInput({}, "not JSON", "a calibration table");
     const auto tensors = document.is_object() ? document.find("tensors") : document.end();

@@ -115,12 +115,12 @@ std::string layersJson(const graph::Graph &reference, std::span<const LayerError
         row["shapes_differ"] = layer.shapesDiffer;
         rows.push_back(std::move(row));
     }
-    return rows.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return jsonText(rows);
 }
 
 std::string figuresJson(const ErrorFigures &figures)
 {
-    return figuresObject(figures).dump();
+    return jsonText(figuresObject(figures));
 }
 
 } // namespace halftone::report

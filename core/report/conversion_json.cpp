@@ -151,7 +151,7 @@ void addActions(Json &json, const graph::Graph &of, const rewrite::Conversion &c
 
 std::string dumped(const Json &document)
 {
-    return document.dump(1, ' ', false, Json::error_handler_t::replace);
+    return jsonText(document, 1);
 }
 
 /// The rows of "nodes" as they stand in the report's text, each made and written by itself: a hundred thousand of them as JSON values

@@ -1,5 +1,6 @@
 #include "core/report/runtime_types.h"
 
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/report/as_asked.h"
 
@@ -29,7 +30,7 @@ void addRuntimeTypes(mixed::TypeCensus &census, const graph::Graph &graph, const
             continue;
         for (const std::string &name : step.nodes) {
             const auto id = ids.find(name);
-            if (id == ids.end())
+            if (id == ids.end() || dialect::isCast(dialect::roleOf(graph, id->second)))
                 continue;
             ++census.asked;
             census.computes[id->second] = step.dtype;

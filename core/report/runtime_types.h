@@ -6,7 +6,7 @@
 
 namespace halftone::report {
 
-/// Corrects a census of a model by what a runtime made of it: `computes` tells the types that its steps run in, and operators that run in
+/// Corrects a census of a model by what a runtime made of it: `computes` tells the types that its steps run in, and operators (casts are none) that run in
 /// another type than the model asks for are further differences.
 /// census   of `graph`
 /// backend  what stands for the policy's entry in a difference

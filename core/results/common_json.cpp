@@ -21,6 +21,7 @@ OrderedJson taskJson(const std::optional<tasks::TaskScore> &task)
         return {};
     return {{"metric", tasks::nameOf(task->metric)},          {"guessed", task->isGuessed},
             {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
+            {"ratio", report::numberOrNull(task->ratio())},
             {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
             {"peak", report::numberOrNull(task->peak)}};
 }

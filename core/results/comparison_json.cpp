@@ -38,7 +38,7 @@ Json outputsJson(const walks::CompareOutcome &outcome)
     for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
         const compare::OutputErrors &output = outcome.comparison.outputs[k];
         Json row{{"name", outcome.outputs[k]}};
-        row.update(Json::parse(report::figuresJson(output.figures)));
+        row.update(parseOrdered(report::figuresJson(output.figures)));
         const auto &agreement = output.agreement;
         row["top1_agree"] = agreement ? Json(agreement->top1) : Json();
         row["top5_agree"] = agreement ? Json(agreement->top5) : Json();
@@ -92,7 +92,7 @@ Json comparisonJson(const walks::CompareOutcome &outcome, const Json &settings)
     json["batch"] = outcome.batch;
     json["seconds"] = outcome.seconds;
     json["peak_bytes"] = comparison.peakBytes;
-    json["layers"] = Json::parse(report::layersJson(outcome.models.reference.graph, comparison.layers));
+    json["layers"] = parseOrdered(report::layersJson(outcome.models.reference.graph, comparison.layers));
     json["first_divergence"] = nameOrNull(outcome, comparison.firstDivergence);
     json["threshold_db"] = comparison.threshold;
     json["first_not_finite_fp32"] = nameOrNull(outcome, comparison.firstUnclean);
@@ -101,6 +101,8 @@ Json comparisonJson(const walks::CompareOutcome &outcome, const Json &settings)
     json["top5"] = accuracyJson(outcome, &tasks::Accuracy::top5, &compare::Agreement::top5);
     json["task"] = taskJson(outcome.task);
     json["unmatched"] = setting("unmatched");
+    if (!outcome.notes.empty())
+        json["notes"] = outcome.notes;
     return json;
 }
 

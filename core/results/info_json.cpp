@@ -4,6 +4,7 @@
 #include "core/dialect/held_reals.h"
 #include "core/report/json_values.h"
 #include "core/results/described_info.h"
+#include "core/results/weights_json.h"
 
 namespace halftone::results {
 
@@ -90,10 +91,14 @@ OrderedJson infoJson(const ModelFacts &facts)
         outputs.push_back({{"name", dialect::of(graph).entryName(graph, head)},
                            {"shape", report::jsonShape(facts.shapes.of(head))}});
     Json notes = facts.notes;
-    if (facts.loaded.facts)
-        return describedInfo(facts.loaded, facts.shapes, parametersJson(facts.loaded.model.parameters),
-                             parametersJson(heldInBodies(graph)), std::move(notes));
-    return {{"format", infoNameOf(graph)},
+    if (facts.loaded.facts) {
+        Json described
+            = describedInfo(facts.loaded, facts.shapes, parametersJson(facts.loaded.model.parameters),
+                            parametersJson(heldInBodies(graph)), std::move(notes));
+        addWeights(facts.loaded.model, described);
+        return described;
+    }
+    Json json{{"format", infoNameOf(graph)},
             {"symbol", facts.loaded.modelPath},
             {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
             {"inputs", std::move(inputs)},
@@ -103,6 +108,8 @@ OrderedJson infoJson(const ModelFacts &facts)
             {"units", unitsJson(facts.loaded.model)},
             {"params", parametersJson(facts.loaded.model.parameters)},
             {"notes", std::move(notes)}};
+    addWeights(facts.loaded.model, json);
+    return json;
 }
 
 OrderedJson parameterFileJson(const io::LoadedModel &loaded)

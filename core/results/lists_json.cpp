@@ -30,7 +30,7 @@ Json listsJson(const policy::OpLists &lists)
 Json importedJson(const policy::ImportedLists &lists, const std::string &from, const std::string &written)
 {
     return {{"from", from},
-            {"policy", Json::parse(policy::writePolicy(lists.policy))},
+            {"policy", parseOrdered(policy::writePolicy(lists.policy))},
             {"unmatched", lists.unmatched},
             {"notes", lists.notes},
             {"written", written.empty() ? Json() : Json(written)}};

@@ -27,7 +27,7 @@ OrderedJson hardwareJson(const Chips &chips)
 {
     OrderedJson all = OrderedJson::array();
     for (const auto &chip : chips.all)
-        all.push_back(OrderedJson::parse(hardware::writeDescription(*chip)));
+        all.push_back(parseOrdered(hardware::writeDescription(*chip)));
     return {{"this", chips.machine},
             {"this_gpu", chips.gpu.empty() ? OrderedJson() : OrderedJson(chips.gpu)},
             {"hardware", std::move(all)}};

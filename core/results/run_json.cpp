@@ -29,7 +29,8 @@ OrderedJson runJson(const walks::RunOutcome &outcome, const std::string &backend
             {"kernels", std::move(kernels)},
             {"outputs", std::move(outputs)},
             {"accuracy", std::move(accuracy)},
-            {"task", taskJson(outcome.task)}};
+            {"task", taskJson(outcome.task)},
+            {"notes", outcome.notes}};
 }
 
 } // namespace halftone::results

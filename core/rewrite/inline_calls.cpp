@@ -1,6 +1,7 @@
 #include "core/rewrite/inline_calls.h"
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/own_calls.h"
 #include "core/graph/traverse.h"
 #include "core/infer/body_binding.h"
 #include "core/rewrite/rebuild.h"
@@ -22,10 +23,10 @@ enum class Kind
 {
     Other, ///< its bodies are looked through
     Call,
-    Kept ///< a call whose body only stands for what it gives
+    Kept ///< a call that is not asked for, or whose body only stands for what it gives
 };
 
-Kind kindOf(const Graph &graph, NodeId id)
+Kind kindOf(const Graph &graph, NodeId id, InlinedCalls which)
 {
     if (graph.node(id).subgraphs.size() != 1)
         return Kind::Other;
@@ -33,6 +34,8 @@ Kind kindOf(const Graph &graph, NodeId id)
     const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
     if (flow == nullptr || flow->kind != ops::ControlFlow::Kind::Call)
         return Kind::Other;
+    if (which == InlinedCalls::OfTheModel && !dialect::callsOwnFunction(graph.node(id)))
+        return Kind::Kept;
     return flow->outputs == 0 && !graph.node(id).subgraphs[0]->heads().empty() ? Kind::Kept : Kind::Call;
 }
 
@@ -43,15 +46,15 @@ struct Calls
 };
 
 /// Of the graph and of the bodies of control flow in it.
-void countCalls(const Graph &graph, Calls &calls)
+void countCalls(const Graph &graph, InlinedCalls which, Calls &calls)
 {
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const Kind kind = kindOf(graph, id);
+        const Kind kind = kindOf(graph, id, which);
         if (kind == Kind::Kept)
             continue;
         for (const auto &body : graph.node(id).subgraphs) {
             if (kind == Kind::Other) {
-                countCalls(*body, calls);
+                countCalls(*body, which, calls);
                 continue;
             }
             ++calls.count;
@@ -74,8 +77,9 @@ Result<Graph> inVersion(const Graph &graph, int version)
 class Inliner
 {
 public:
-    explicit Inliner(const Graph &source)
+    Inliner(const Graph &source, InlinedCalls which)
         : m_source(source)
+        , m_which(which)
         , m_rebuild(source)
     {
         for (NodeId id = 0; id < source.nodeCount(); ++id)
@@ -85,7 +89,7 @@ public:
     Result<Graph> run()
     {
         for (const NodeId id : m_rebuild.order()) {
-            if (kindOf(m_source, id) == Kind::Call)
+            if (kindOf(m_source, id, m_which) == Kind::Call)
                 HALFTONE_CHECK(unfold(id));
             else
                 HALFTONE_CHECK(keep(id));
@@ -97,17 +101,17 @@ private:
     Result<void> keep(NodeId id)
     {
         const graph::NodeDefPtr &node = m_source.sharedNode(id);
-        if (node->subgraphs.empty() || kindOf(m_source, id) == Kind::Kept) {
+        if (node->subgraphs.empty() || kindOf(m_source, id, m_which) == Kind::Kept) {
             m_rebuild.keep(id);
             return {};
         }
         auto def = std::make_shared<graph::NodeDef>(*node);
         for (auto &body : def->subgraphs) {
             Calls calls;
-            countCalls(*body, calls);
+            countCalls(*body, m_which, calls);
             if (calls.count == 0)
                 continue;
-            HALFTONE_TRY(Graph made, Inliner(*body).run());
+            HALFTONE_TRY(Graph made, Inliner(*body, m_which).run());
             body = std::make_shared<const Graph>(std::move(made));
         }
         const NodeId kept = m_rebuild.keep(id);
@@ -165,6 +169,7 @@ private:
     }
 
     const Graph &m_source;
+    InlinedCalls m_which;
     Rebuild m_rebuild;
     std::unordered_set<std::string> m_names;
 };
@@ -173,17 +178,22 @@ private:
 
 Result<Rewritten> inlineCalls(const graph::Model &model, const Progress &progress)
 {
+    return inlineCalls(model, InlinedCalls::All, progress);
+}
+
+Result<Rewritten> inlineCalls(const graph::Model &model, InlinedCalls which, const Progress &progress)
+{
     Rewritten result{model, 0, {}};
     for (int depth = 0; depth < kDeepest;
          ++depth) { // functions of another version may be called in functions
         HALFTONE_CHECK(progress.checkStop());
         Calls calls;
-        countCalls(result.model.graph, calls);
+        countCalls(result.model.graph, which, calls);
         if (calls.count == 0)
             break;
         result.changed += calls.count;
         HALFTONE_TRY(const Graph raised, inVersion(result.model.graph, calls.version));
-        HALFTONE_TRY(result.model.graph, Inliner(raised).run());
+        HALFTONE_TRY(result.model.graph, Inliner(raised, which).run());
     }
     return result;
 }

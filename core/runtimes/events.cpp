@@ -82,7 +82,7 @@ void addNode(const Event &event, std::vector<Event> &nodes)
 
 Result<Record> readEvents(const std::string &text)
 {
-    const auto json = OrderedJson::parse(text, nullptr, false);
+    const auto json = parseOrdered(text);
     if (!json.is_array())
         return badInput("record", "no JSON array");
     std::vector<std::vector<TimedRow>> runs;

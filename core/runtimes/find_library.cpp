@@ -1,6 +1,7 @@
 #include "core/runtimes/find_library.h"
 
 #include "core/base/text.h"
+#include "core/runtimes/ask_python.h"
 
 #include <unistd.h>
 
@@ -80,26 +81,34 @@ std::optional<fs::path> outerPrefix(const fs::path &prefix)
     return seesOuter && !home.empty() ? std::optional(fs::path(home).parent_path()) : std::nullopt;
 }
 
-/// Prefixes of the first `python3` in PATH: where its name lies, and where the link ends.
-std::vector<fs::path> pythonPrefixes()
+/// The first `python3` in PATH.
+std::optional<fs::path> firstPython()
 {
     const std::string path = environment("PATH");
     for (std::size_t from = 0; from <= path.size();) {
         const std::size_t end = std::min(path.find(':', from), path.size());
         const fs::path program = fs::path(path.substr(from, end - from)) / "python3";
         from = end + 1;
-        if (::access(program.c_str(), X_OK) != 0)
-            continue;
-        std::vector<fs::path> prefixes{program.parent_path().parent_path()};
-        std::error_code none;
-        const fs::path target = fs::canonical(program, none).parent_path().parent_path();
-        if (!none && target != prefixes[0] && !fs::exists(prefixes[0] / "pyvenv.cfg", none))
-            prefixes.push_back(target);
-        if (!environment("HOME").empty())
-            prefixes.push_back(fs::path(environment("HOME")) / ".local");
-        return prefixes;
+        if (::access(program.c_str(), X_OK) == 0)
+            return program;
     }
-    return {};
+    return std::nullopt;
+}
+
+/// Its prefixes: where its name lies, and where the link ends.
+std::vector<fs::path> pythonPrefixes()
+{
+    const std::optional<fs::path> program = firstPython();
+    if (!program)
+        return {};
+    std::vector<fs::path> prefixes{program->parent_path().parent_path()};
+    std::error_code none;
+    const fs::path target = fs::canonical(*program, none).parent_path().parent_path();
+    if (!none && target != prefixes[0] && !fs::exists(prefixes[0] / "pyvenv.cfg", none))
+        prefixes.push_back(target);
+    if (!environment("HOME").empty())
+        prefixes.push_back(fs::path(environment("HOME")) / ".local");
+    return prefixes;
 }
 
 std::vector<fs::path> prefixes()
@@ -175,15 +184,35 @@ void search(const RuntimeKind &kind, FoundLibrary &found)
             return;
 }
 
+FoundLibrary withVersion(FoundLibrary found, const RuntimeKind &kind)
+{
+    if (!found.file.empty())
+        found.version = versionOf(found.file, kind);
+    return found;
+}
+
 } // namespace
 
 FoundLibrary findLibrary(const RuntimeKind &kind)
 {
     FoundLibrary found;
     search(kind, found);
-    if (!found.file.empty())
-        found.version = versionOf(found.file, kind);
-    return found;
+    const std::optional<fs::path> python = firstPython();
+    found.mayBeAsked
+        = found.file.empty() && environment(kind.variable).empty() && python && isScript(python->string());
+    return withVersion(std::move(found), kind);
+}
+
+FoundLibrary askForLibrary(const RuntimeKind &kind, FoundLibrary found)
+{
+    const std::optional<fs::path> python = firstPython();
+    const auto prefix = python ? askedPrefix(python->string()) : std::nullopt;
+    if (!prefix)
+        return found;
+    for (const fs::path &packages : packagesBelow(*prefix))
+        if (take(packages / kind.folder, kind, found))
+            break;
+    return withVersion(std::move(found), kind);
 }
 
 } // namespace halftone::runtimes

@@ -3,7 +3,7 @@
 #include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/dialect/dialect.h"
-#include "core/graph/traverse.h"
+#include "core/runtimes/added_casts.h"
 #include "core/runtimes/kinds.h"
 
 #include <algorithm>
@@ -52,6 +52,7 @@ KernelTable tableOf(const Json &json)
                       json.at("int8").at("qoperator tensor").get<bool>(),
                       json.at("int8").at("qoperator channel").get<bool>(),
                       !json.at("int8").value("asymmetric", true),
+                      json.value("widens_lone", false),
                       {}};
     for (const auto &[op, types] : json.at("kernels").items())
         for (const auto &[name, answers] : types.items())
@@ -62,7 +63,7 @@ KernelTable tableOf(const Json &json)
 
 std::vector<KernelTable> readTables()
 {
-    const Json json = Json::parse(resource(std::string(kHandedFormat) + "/runtimes.json"), nullptr, false);
+    const Json json = parseOrdered(resource(std::string(kHandedFormat) + "/runtimes.json"));
     assert(json.is_object() && "runtimes.json does not parse");
     std::vector<KernelTable> tables;
     for (const Json &one : json.at("runtimes"))
@@ -82,51 +83,6 @@ DType realTypeOf(const graph::Graph &graph, const infer::TypeMap &types, graph::
     return DType::Unknown;
 }
 
-/// By NodeId: parameters and constants, whose casts are done once and for all.
-std::vector<bool> storedValues(const graph::Model &model)
-{
-    const graph::Graph &graph = model.graph;
-    std::vector<bool> isStored(graph.nodeCount());
-    const graph::NodesByName variables = graph::variablesByName(graph);
-    for (const tensor::Array &array : model.parameters)
-        if (const auto found = variables.find(dialect::variableOf(graph, array.name));
-            found != variables.end())
-            isStored[found->second] = true;
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const auto constant = dialect::of(graph).constantOf(graph.node(id));
-        isStored[id] = isStored[id] || (constant.ok() && constant.value());
-    }
-    return isStored;
-}
-
-/// Casts between nodes that compute as asked and nodes that do not, of values that are not stored.
-std::size_t castsAround(const std::vector<MissingKernel> &missing, const infer::TypedModel &model)
-{
-    const graph::Graph &graph = model.model.graph;
-    const infer::TypeMap &types = model.types;
-    std::vector<bool> isWide(graph.nodeCount());
-    const std::vector<bool> isStored = storedValues(model.model);
-    for (const MissingKernel &one : missing)
-        isWide[one.node] = one.answer.type == DType::F32;
-    std::vector<std::pair<graph::Entry, bool>> cast; // values that are cast, and to which side
-    const auto add = [&](const graph::Entry &value, bool toWide) {
-        if (!tensor::isHalf(types.of(value)))
-            return;
-        if (const std::pair one(value, toWide); std::ranges::find(cast, one) == cast.end())
-            cast.push_back(one);
-    };
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        for (const graph::Entry &input : graph.inputs(id)) {
-            if (isWide[input.node] != isWide[id] && !isStored[input.node])
-                add(input, isWide[id]);
-        }
-    }
-    for (const graph::Entry &head : graph.heads())
-        if (isWide[head.node])
-            add(head, false);
-    return cast.size();
-}
-
 /// "Conv", "Conv and Relu", "Conv, Relu and 3 more"
 std::string operatorsText(const std::vector<std::string> &ops)
 {
@@ -135,6 +91,19 @@ std::string operatorsText(const std::vector<std::string> &ops)
     for (std::size_t k = 0; k < std::min(ops.size(), kNamed); ++k)
         text += (k == 0 ? "" : k + 1 == ops.size() ? " and " : ", ") + ops[k];
     return ops.size() > kNamed ? text + " and " + std::to_string(ops.size() - kNamed) + " more" : text;
+}
+
+/// ", with 2 casts in each run and 52 when the model is loaded"; empty: there are none
+std::string castsText(const AddedCasts &casts)
+{
+    const auto counted
+        = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " cast" : " casts"); };
+    std::string text;
+    if (casts.perRun > 0)
+        text += ", with " + counted(casts.perRun) + " in each run";
+    if (casts.onLoad > 0)
+        text += (text.empty() ? ", with " : " and ") + counted(casts.onLoad) + " when the model is loaded";
+    return text;
 }
 
 } // namespace
@@ -194,7 +163,8 @@ std::vector<MissingKernel> missingKernels(const KernelTable &table, const graph:
     return missing;
 }
 
-std::vector<std::string> missingTexts(const KernelTable &table, const infer::TypedModel &model)
+std::vector<std::string> missingTexts(const KernelTable &table, const infer::TypedModel &model,
+                                      std::string_view installed)
 {
     const std::vector<MissingKernel> missing = missingKernels(table, model.model.graph, model.types);
     std::map<std::tuple<DType, Kind, DType>, std::vector<std::string>> groups; // operators, in order
@@ -215,8 +185,10 @@ std::vector<std::string> missingTexts(const KernelTable &table, const infer::Typ
             text += ": " + they + " will run in " + std::string(tensor::nameOf(ranIn));
         texts.push_back(std::move(text));
     }
-    if (const std::size_t casts = castsAround(missing, model); casts > 0 && !texts.empty())
-        texts.back() += ", with " + std::to_string(casts) + (casts == 1 ? " cast" : " casts");
+    if (!texts.empty())
+        texts.back() += castsText(addedCasts(table, missing, model));
+    if (!texts.empty() && !installed.empty() && installed != table.version)
+        texts.back() += "; " + std::string(installed) + " is installed, which may differ";
     return texts;
 }
 

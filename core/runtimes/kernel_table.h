@@ -30,6 +30,7 @@ struct KernelAnswer
 
     /// Is it known not to compute in the type that was asked for?
     bool isMissing() const { return kind == Kind::Otherwise || kind == Kind::Refused; }
+    bool isRefused() const { return kind == Kind::Refused; }
 };
 
 /// One runtime at the version that was measured, or documented.
@@ -43,6 +44,8 @@ struct KernelTable
     bool takesOperatorCodes = false; ///< int8 operators of their own, with one scale for all weights
     bool takesChannelCodes = false; ///< the same with a scale for each output channel
     bool isSymmetric = false; ///< takes pairs with zero points of 0 only, and no codes of 32 bits
+
+    bool widensLone = false; ///< computes a 16-bit operator between float32 ones in float32, too
 
     /// By the operator's version in which the answer begins.
     using Answers = std::map<int, KernelAnswer>;
@@ -74,7 +77,10 @@ struct MissingKernel
 std::vector<MissingKernel> missingKernels(const KernelTable &table, const graph::Graph &graph,
                                           const infer::TypeMap &types);
 
-/// "ONNX Runtime CPU 1.22.0 has no float16 kernel for Conv: it will run in float32 with 52 casts", one for each type and answer.
-std::vector<std::string> missingTexts(const KernelTable &table, const infer::TypedModel &model);
+/// "ONNX Runtime CPU 1.32.0 has no float16 kernel for Conv: it will run in float32, with 2 casts in each run and 52 casts when the model is
+/// loaded", one for each type and answer.
+/// installed  the version that will run, which is named where it is not the table's; empty: not known
+std::vector<std::string> missingTexts(const KernelTable &table, const infer::TypedModel &model,
+                                      std::string_view installed = {});
 
 } // namespace halftone::runtimes

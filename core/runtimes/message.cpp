@@ -22,7 +22,7 @@ Result<Message> readMessage(const ReadBytes &read)
     std::string head(sizes[0], '\0');
     HALFTONE_CHECK(read(std::as_writable_bytes(std::span(head))));
     Message message;
-    message.head = OrderedJson::parse(head, nullptr, false);
+    message.head = parseOrdered(head);
     if (!message.head.is_object())
         return badInput("message", "no JSON object");
     message.body.resize(sizes[1]);
@@ -33,7 +33,7 @@ Result<Message> readMessage(const ReadBytes &read)
 Result<void> writeMessage(const OrderedJson &head, std::span<const std::span<const std::byte>> body,
                           const WriteBytes &write)
 {
-    const std::string text = head.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+    const std::string text = jsonText(head);
     std::array<std::uint64_t, 2> sizes{text.size(), 0};
     for (const std::span<const std::byte> part : body)
         sizes[1] += part.size();

@@ -61,7 +61,7 @@ tensor::DType typeAtEnd(const std::string &execution)
 
 Result<Record> readExecuted(const std::string &text)
 {
-    const auto json = OrderedJson::parse(text, nullptr, false);
+    const auto json = parseOrdered(text);
     if (!json.is_array())
         return badInput("record", "no JSON array");
     std::vector<std::vector<TimedRow>> runs;

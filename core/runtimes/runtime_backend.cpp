@@ -4,10 +4,36 @@
 #include "core/runtimes/runtime_plan.h"
 #include "core/runtimes/runtime_process.h"
 
+#include <map>
+#include <mutex>
+#include <string_view>
 #include <utility>
 
 namespace halftone::runtimes {
 namespace {
+
+std::string absence(const RuntimeKind &kind, const FoundLibrary &library)
+{
+    return std::string(kind.library) + " is not in " + printable(joined(library.tried, 3), 300)
+        + "; pip install " + std::string(kind.package) + ", or name its folder in "
+        + std::string(kind.variable);
+}
+
+/// Where only a script knows the place, it is asked for it, once.
+Result<FoundLibrary> usable(const RuntimeKind &kind, const FoundLibrary &library)
+{
+    static std::mutex mutex;
+    static std::map<std::string_view, FoundLibrary> asked;
+    if (!library.file.empty())
+        return library;
+    const std::scoped_lock lock(mutex);
+    const auto [place, isNew] = asked.try_emplace(kind.name);
+    if (isNew)
+        place->second = askForLibrary(kind, library);
+    if (place->second.file.empty())
+        return unsupported(std::string(kind.title), absence(kind, place->second));
+    return place->second;
+}
 
 class RuntimeBackend final : public kernels::Backend
 {
@@ -30,28 +56,24 @@ public:
     Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model,
                                                        const kernels::PlanOptions &options) const override
     {
-        return makeRuntimePlan(m_setting, model, options);
+        RuntimeSetting setting = m_setting;
+        HALFTONE_TRY(setting.library, usable(*setting.kind, setting.library));
+        return makeRuntimePlan(setting, model, options);
     }
 
 private:
     RuntimeSetting m_setting;
 };
 
-Result<std::vector<std::string>> providersOf(const RuntimeKind &kind, const FoundLibrary &library)
+Result<std::vector<std::string>> providersOf(const RuntimeKind &kind, const FoundLibrary &found)
 {
+    HALFTONE_TRY(const FoundLibrary library, usable(kind, found));
     HALFTONE_TRY(const std::unique_ptr<RuntimeProcess> process,
                  RuntimeProcess::start(kind.name, std::string(kind.title), library.file));
     HALFTONE_TRY(const Message answer, process->ask({{"do", "providers"}}));
     if (const std::string words = textOf(answer.head, "error"); !words.empty())
         return unsupported(std::string(kind.title), words);
     return answer.head.value("names", std::vector<std::string>());
-}
-
-std::string absence(const RuntimeKind &kind, const FoundLibrary &library)
-{
-    return std::string(kind.library) + " is not in " + printable(joined(library.tried, 3), 300)
-        + "; pip install " + std::string(kind.package) + ", or name its folder in "
-        + std::string(kind.variable);
 }
 
 backends::BackendEntry entryOf(const RuntimeKind &kind)
@@ -66,11 +88,13 @@ backends::BackendEntry entryOf(const RuntimeKind &kind)
                                  .version = library.version,
                                  .file = library.file,
                                  .make = {}};
-    if (library.file.empty())
+    if (library.file.empty() && !library.mayBeAsked)
         return entry;
     const RuntimeSetting setting{&kind, library, {}};
     entry.device = setting.title() + ", " + std::string(kind.provider);
-    entry.why = "runs whole models, from " + library.file;
+    entry.why = library.mayBeAsked
+        ? "runs whole models; the python3 in PATH is a script, which tells its place"
+        : "runs whole models, from " + library.file;
     entry.providers = [&kind, library] { return providersOf(kind, library); };
     entry.make = [setting](const backends::BackendUse &use) {
         return std::make_shared<RuntimeBackend>(RuntimeSetting{setting.kind, setting.library, use});

@@ -75,6 +75,7 @@ private:
         double most = 0;
         for (const NodeId id : nodes) {
             step.nodes.push_back(m_graph.node(id).name);
+            step.casts += isCast(id) ? 1 : 0;
             const double flops = flopsOf(id);
             step.flops += flops;
             if (flops > most) {
@@ -84,8 +85,7 @@ private:
         }
         step.op = m_graph.node(main).op;
         step.asked = askedType(m_model, main);
-        const bool isCast = nodes.size() == 1 && dialect::isCast(dialect::roleOf(m_graph, main));
-        step.kind = isCast ? StepKind::Cast : StepKind::Compute;
+        step.kind = step.casts == nodes.size() ? StepKind::Cast : StepKind::Compute;
     }
 
     /// The node and all before it that belong to no row so far, in the graph's order; they belong to the last row now.
@@ -116,10 +116,14 @@ private:
             for (const graph::Entry &input : m_graph.inputs(id))
                 if (m_rowOf[input.node] != kNoRow)
                     m_rowOf[id] = m_rowOf[input.node];
-            if (m_rowOf[id] != kNoRow)
-                m_steps[m_rowOf[id]].nodes.push_back(m_graph.node(id).name);
+            if (m_rowOf[id] == kNoRow)
+                continue;
+            m_steps[m_rowOf[id]].nodes.push_back(m_graph.node(id).name);
+            m_steps[m_rowOf[id]].casts += isCast(id) ? 1 : 0;
         }
     }
+
+    bool isCast(NodeId id) const { return dialect::isCast(dialect::roleOf(m_graph, id)); }
 
     double flopsOf(NodeId id) const
     {

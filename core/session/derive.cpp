@@ -17,6 +17,19 @@ namespace {
 constexpr double kWalkShare = 0.9; ///< of correcting biases: the examples are run once more
 constexpr double kCorrectionShare = 0.5; ///< of a conversion that corrects biases
 
+Result<void> warnOfWeights(const DeriveRequest &request, std::vector<policy::Warning> &warnings)
+{
+    if (request.storesWeights || request.policy.weights.empty())
+        return {};
+    policy::Warning warning{"weights",
+                            "not followed here: weights keep the type that the operators compute in",
+                            "weights_not_followed"};
+    if (request.strict)
+        return badInput(std::move(warning.entry), std::move(warning.text));
+    warnings.push_back(std::move(warning));
+    return {};
+}
+
 Result<std::shared_ptr<const mixed::ConvertedModel>>
 convert(const graph::Model &model, const DeriveRequest &request, mixed::Decided decided,
         const quantize::QuantizedRanges &ranges, const mixed::ConvertedModel *before,
@@ -27,6 +40,7 @@ convert(const graph::Model &model, const DeriveRequest &request, mixed::Decided 
                      model, request.policy, std::move(decided),
                      {request.strict, request.shapes, &ranges, before ? before->forms : nullptr, whyRaised},
                      progress));
+    HALFTONE_CHECK(warnOfWeights(request, converted.warnings));
     return std::make_shared<const mixed::ConvertedModel>(std::move(converted));
 }
 
@@ -49,11 +63,16 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
 }
 
 /// The newer version that nodes need which the policy names for the 16-bit type, whatever the built-in lists say of their operators; 0: none.
-dialect::NeededVersion neededByName(const graph::Graph &source, const policy::Policy &policy)
+Result<dialect::NeededVersion> neededByName(const graph::Graph &source, const policy::Policy &policy)
 {
+    std::vector<policy::Warning> told; // by the conversion
+    const auto named = policy::matchNames(policy, source, told);
+    if (!named.ok())
+        return inField(named.error(), Field::Policy);
+    const auto &overrides = named.value().overrides;
     const auto isNamed = [&](const graph::Graph &graph, graph::NodeId id) {
-        const auto found = policy.nodeOverrides.find(graph.node(id).name);
-        return &graph == &source && found != policy.nodeOverrides.end() && found->second == policy.target;
+        const auto found = overrides.find(id);
+        return &graph == &source && found != overrides.end() && found->second == policy.target;
     };
     dialect::NeededVersion needed = dialect::neededVersion(source, policy.target, isNamed);
     return needed.number > dialect::of(source).versionNumber() ? std::move(needed) : dialect::NeededVersion();
@@ -67,7 +86,7 @@ Result<std::string> raise(const DeriveRequest &given, graph::Model &model,
 {
     const graph::Graph &source = given.model.graph;
     const tensor::DType target = given.policy.target;
-    const dialect::NeededVersion named = neededByName(source, given.policy);
+    HALFTONE_TRY(const dialect::NeededVersion named, neededByName(source, given.policy));
     HALFTONE_TRY(std::optional<dialect::Raised> raised,
                  dialect::of(source).raised(source, target, std::max(given.opset, named.number)));
     if (!raised)
@@ -123,7 +142,8 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &whole)
     HALFTONE_TRY(const std::string whyRaised, raise(given, model, known, partOf(progress, begun, 0)));
     const DeriveRequest request{
         model,        given.modelPath,  given.policy, given.shapes,        given.ranges,
-        given.strict, given.correction, given.before, given.isForAnalysis, given.opset};
+        given.strict, given.correction, given.before, given.isForAnalysis, given.storesWeights,
+        given.opset};
     if (!known) {
         HALFTONE_TRY(known, mixed::decide(request.model, request.policy));
     }

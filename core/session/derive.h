@@ -31,6 +31,8 @@ struct DeriveRequest
         = nullptr; ///< another conversion of the model, whose stored parameters are reused; null: none
     /// The result will not be written, so that a format for analysis (Policy::analysedFormat) is allowed.
     bool isForAnalysis = false;
+    bool storesWeights
+        = false; ///< what comes after follows Policy::weights; else a warning tells that nothing does
     int opset
         = 0; ///< minimum opset of the result, for formats with opsets; 0: that of the model, raised if the target requires it
 };

@@ -29,14 +29,14 @@ std::size_t nodesNamed(const Snapshot &snapshot, const policy::Edit &edit, const
         return thresholds->tensors.size();
     if (const auto *const conditions = std::get_if<policy::SetConditions>(&edit))
         return count(std::vector{conditions->op}, &graph::NodeDef::op);
-    if (const auto *const overridden = std::get_if<policy::OverrideNodes>(&edit))
-        return count(overridden->nodes, &graph::NodeDef::name);
+    const auto *const overridden = std::get_if<policy::OverrideNodes>(&edit);
     const auto *const excluded = std::get_if<policy::ExcludeNames>(&edit);
     const auto *const included = std::get_if<policy::IncludeNames>(&edit);
-    if (!excluded && !included)
+    if (!overridden && !excluded && !included)
         return 0;
     policy::Policy named = after;
-    named.excludedNames = excluded ? excluded->names : included->names;
+    named.nodeOverrides.clear();
+    named.excludedNames = overridden ? overridden->nodes : excluded ? excluded->names : included->names;
     std::vector<policy::Warning> warnings;
     const auto matched = policy::matchNames(named, graph, warnings);
     if (!matched.ok())

@@ -46,7 +46,8 @@ Result<Plan> planOf(const latency::PlanMaker &maker, const graph::Model &model, 
                     kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
     HALFTONE_TRY(const infer::TypedModel typed,
-                 latency::typedModel(model, inputs.known, policy, {}, inputs.first));
+                 latency::typedModel(model, inputs.known, policy, {}, inputs.first, {},
+                                     latency::callsInlinedFor(maker.backend())));
     return maker.plan(typed, beforeTiming, layout);
 }
 

@@ -4,6 +4,7 @@
 #include "core/infer/stored_types.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 
 namespace halftone::session {
@@ -26,10 +27,17 @@ std::string whyNot(const KernelTable &table, const std::string &op, tensor::DTyp
 class Fit
 {
 public:
-    Fit(const KernelTable &table, const graph::Graph &graph, tensor::DType target)
+    enum class Asked : std::uint8_t
+    {
+        Native, ///< computes in the target type
+        Accepted ///< computes it, in whatever type
+    };
+
+    Fit(const KernelTable &table, const graph::Graph &graph, tensor::DType target, Asked asked)
         : m_table(table)
         , m_graph(graph)
         , m_target(target)
+        , m_asked(asked)
     {
     }
 
@@ -57,12 +65,14 @@ private:
                 + std::to_string(version) + ", and " + m_table.titleAndVersion() + " reads up to "
                 + std::to_string(m_table.opset);
         const KernelAnswer answer = m_table.answer(op, version, m_target);
-        return answer.isMissing() ? whyNot(m_table, op, m_target, answer) : std::string();
+        const bool isLeft = m_asked == Asked::Native ? answer.isMissing() : answer.isRefused();
+        return isLeft ? whyNot(m_table, op, m_target, answer) : std::string();
     }
 
     const KernelTable &m_table;
     const graph::Graph &m_graph;
     tensor::DType m_target;
+    Asked m_asked;
     std::map<std::string, std::string> m_reasons; ///< by operator
 };
 
@@ -73,6 +83,28 @@ bool isReal(const graph::Graph &graph, const infer::TypeMap &types, graph::NodeI
     return std::ranges::any_of(types.outputs(id), isWide)
         || std::ranges::any_of(graph.inputs(id),
                                [&](const graph::Entry &input) { return isWide(types.of(input)); });
+}
+
+/// Those that a conversion would lower and that do not fit. Overrides of single nodes stay.
+Result<std::vector<LeftNode>> unfitNodes(const KernelTable &table, const graph::Model &model,
+                                         const policy::Policy &policy, Fit::Asked asked)
+{
+    const graph::Graph &graph = model.graph;
+    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model, policy));
+    std::vector<policy::Warning> told; // by the conversion
+    const auto named = policy::matchNames(policy, graph, told);
+    if (!named.ok())
+        return inField(named.error(), Field::Policy);
+    Fit fit(table, graph, policy.target, asked);
+    std::vector<LeftNode> left;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        if (graph.isVariable(id) || named.value().overrides.contains(id) || !isReal(graph, types, id))
+            continue;
+        if (const std::string &why = fit.reason(id); !why.empty())
+            left.push_back({node.name, node.op, why});
+    }
+    return left;
 }
 
 } // namespace
@@ -89,6 +121,23 @@ Result<const KernelTable *> runtimeFor(std::string_view name, const graph::Graph
     return table;
 }
 
+Result<void> checkOpset(const KernelTable &table, const graph::Graph &graph)
+{
+    const int version = dialect::of(graph).versionNumber();
+    if (version <= table.opset)
+        return {};
+    return unsupported("opset " + std::to_string(version),
+                       table.titleAndVersion() + " reads models up to opset " + std::to_string(table.opset));
+}
+
+Result<void> checkWritten(std::string_view name, const graph::Graph &graph)
+{
+    if (name.empty())
+        return {};
+    HALFTONE_TRY(const KernelTable *const table, runtimeFor(name, graph));
+    return checkOpset(*table, graph);
+}
+
 std::string documentedNote(const KernelTable &table)
 {
     return table.isDocumented
@@ -99,24 +148,20 @@ std::string documentedNote(const KernelTable &table)
 Result<std::vector<LeftNode>> fitPolicy(const KernelTable &table, const graph::Model &model,
                                         policy::Policy &policy)
 {
-    const graph::Graph &graph = model.graph;
-    if (const int version = dialect::of(graph).versionNumber(); version > table.opset)
-        return unsupported("opset " + std::to_string(version),
-                           table.titleAndVersion() + " reads models up to opset "
-                               + std::to_string(table.opset));
-    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model, policy));
-    Fit fit(table, graph, policy.target);
-    std::vector<LeftNode> left;
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const graph::NodeDef &node = graph.node(id);
-        if (graph.isVariable(id) || policy.nodeOverrides.contains(node.name) || !isReal(graph, types, id))
-            continue;
-        if (const std::string &why = fit.reason(id); !why.empty()) {
-            policy.excludedNames.push_back(node.name);
-            left.push_back({node.name, node.op, why});
-        }
-    }
+    HALFTONE_CHECK(checkOpset(table, model.graph));
+    HALFTONE_TRY(std::vector<LeftNode> left, unfitNodes(table, model, policy, Fit::Asked::Native));
+    for (const LeftNode &node : left)
+        policy.excludedNames.push_back(node.name);
     return left;
+}
+
+Result<std::vector<LeftNode>> refusedNodes(std::string_view backend, const graph::Model &model,
+                                           const policy::Policy &policy)
+{
+    const KernelTable *const table = runtimes::kernelTableOf(backend);
+    if (table == nullptr || !runtimes::areOfRuntimes(model.graph))
+        return std::vector<LeftNode>();
+    return unfitNodes(*table, model, policy, Fit::Asked::Accepted);
 }
 
 std::vector<std::string> fitQuantization(const KernelTable &table, quantize::QuantizeOptions &options)

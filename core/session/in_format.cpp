@@ -1,6 +1,7 @@
 #include "core/session/in_format.h"
 
 #include "core/infer/stored_types.h"
+#include "core/rewrite/inline_calls.h"
 #include "core/rewrite/inline_fused.h"
 #include "core/translate/translation.h"
 
@@ -15,9 +16,9 @@ Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Mode
         : translate::translationTo(output.format().name);
     if (translation == nullptr)
         return model; // saveModel() refuses one of another format
-    graph::Model inlined = model;
-    inlined.graph = rewrite::inlineFused(model.graph);
-    return translation(inlined, {shapes, {types.begin(), types.end()}});
+    HALFTONE_TRY(rewrite::Rewritten inlined, rewrite::inlineCalls(model, {}));
+    inlined.model.graph = rewrite::inlineFused(inlined.model.graph);
+    return translation(inlined.model, {shapes, {types.begin(), types.end()}});
 }
 
 std::vector<const io::ModelFormat *> formatsFor(const graph::Graph &graph)

@@ -24,7 +24,7 @@ constexpr const char *kAnywhere = "/"; ///< paths in journals are absolute: they
 
 std::string lineOf(const Json &json)
 {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return jsonText(json) + '\n';
 }
 
 struct Lines
@@ -80,7 +80,7 @@ Result<void> replay(const Json &step, History &history, const std::string &where
     }
     if (!step.contains("policy") || !step.contains("what") || !step["what"].is_string())
         return badInput(where, "a step without the keys policy and what", "an edit, undo or redo");
-    auto policy = policy::readPolicy(step["policy"].dump());
+    auto policy = policy::readPolicy(jsonText(step["policy"]));
     if (!policy.ok())
         return badInput(where + ".policy." + policy.error().where, policy.error().found,
                         policy.error().expected);
@@ -156,7 +156,7 @@ Result<void> takeSession(const Json &line, Journal::Head &head, const std::strin
 Result<void> takeLine(std::string_view line, std::size_t number, Journal::Head &head)
 {
     const std::string where = "line " + std::to_string(number);
-    const Json step = Json::parse(line, nullptr, false);
+    const Json step = parseOrdered(line);
     if (step.is_discarded())
         return badInput(where, "not JSON");
     return number == 2 ? takeSession(step, head, where) : takeStep(step, head, where);
@@ -203,7 +203,8 @@ Result<void> Journal::append(const std::string &line)
 
 Result<void> Journal::edited(const HistoryEntry &entry)
 {
-    return append(lineOf({{"policy", Json::parse(policy::writePolicy(entry.policy))}, {"what", entry.what}}));
+    return append(
+        lineOf({{"policy", parseOrdered(policy::writePolicy(entry.policy))}, {"what", entry.what}}));
 }
 
 Result<void> Journal::undone()

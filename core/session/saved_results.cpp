@@ -134,8 +134,7 @@ private:
     void refuse(const char *where, const Json &found, const char *expected)
     {
         if (!error)
-            error = badInput(where, found.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40),
-                             expected);
+            error = badInput(where, jsonText(found).substr(0, 40), expected);
     }
 
     /// A number of things. Nothing else is converted: a float that is too large has no whole number.
@@ -341,12 +340,12 @@ std::string resultsText(const Snapshot &snapshot, const Figures &figures)
         if (!figures.latencyBasis.empty())
             results["latency"]["basis"] = figures.latencyBasis;
     }
-    return results.empty() ? std::string() : results.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return results.empty() ? std::string() : jsonText(results);
 }
 
 Result<Figures> readResults(std::string_view text, const Snapshot &snapshot)
 {
-    const Json root = Json::parse(text, nullptr, false);
+    const Json root = parseOrdered(text);
     if (!root.is_object())
         return badInput("results", root.is_discarded() ? "not JSON" : root.type_name(), "an object");
     Figures figures;

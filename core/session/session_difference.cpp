@@ -18,9 +18,7 @@ std::string textOf(const Json *value)
 {
     if (value == nullptr || value->is_null())
         return {};
-    return printable(value->is_string() ? value->get<std::string>()
-                                        : value->dump(-1, ' ', false, Json::error_handler_t::replace),
-                     kShown);
+    return printable(value->is_string() ? value->get<std::string>() : jsonText(*value), kShown);
 }
 
 const Json *memberOf(const Json &object, const std::string &key)
@@ -34,7 +32,7 @@ std::string entriesBeyond(const Json &list, const Json &other)
 {
     std::vector<std::string> beyond;
     for (const Json &entry : list)
-        if (std::ranges::find(other, entry) == other.end())
+        if (std::find(other.begin(), other.end(), entry) == other.end())
             beyond.push_back(textOf(&entry));
     return joined(beyond);
 }
@@ -111,7 +109,7 @@ Json dataOf(const SessionFile &session)
 
 Json policyOf(const SessionFile &session)
 {
-    return Json::parse(policy::writePolicy(session.history.entries[session.history.current].policy));
+    return parseOrdered(policy::writePolicy(session.history.entries[session.history.current].policy));
 }
 
 } // namespace

@@ -81,7 +81,7 @@ public:
             return 0;
         if (value->is_number_unsigned())
             return value->get<std::size_t>();
-        refuse(join(path, key), value->dump().substr(0, 40), "a whole number from 0 on");
+        refuse(join(path, key), jsonText(*value).substr(0, 40), "a whole number from 0 on");
         return 0;
     }
 
@@ -90,7 +90,8 @@ public:
         const std::string name = text(data, "metric", "data", false);
         const auto metric = tasks::metricNamed(name);
         if (!metric && !name.empty())
-            refuse("data.metric", '"' + name.substr(0, 40) + '"', "top1, top5, miou, psnr or cosine");
+            refuse("data.metric", '"' + name.substr(0, 40) + '"',
+                   "top1, top5, miou, psnr, cosine or perplexity");
         return metric;
     }
 
@@ -108,7 +109,7 @@ public:
             const Json *const policy = member((*entries)[i], "policy", path);
             if (!policy)
                 return history;
-            auto read = policy::readPolicy(policy->dump());
+            auto read = policy::readPolicy(jsonText(*policy));
             if (!read.ok()) {
                 refuse(path + ".policy." + read.error().where, read.error().found, read.error().expected);
                 return history;
@@ -184,7 +185,7 @@ Result<SessionFile> readSession(const MappedFile &file)
 Result<SessionFile> parseSession(std::string_view text, const std::string &folderPath)
 {
     const fs::path folder = folderPath;
-    const Json root = Json::parse(text, nullptr, false);
+    const Json root = parseOrdered(text);
     if (root.is_discarded())
         return badInput({}, "not JSON", "a session file");
     SessionReader reader;
@@ -222,7 +223,7 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
                 session.view.insert_or_assign(name, reader.text(*view, name.c_str(), "view"));
     }
     if (const Json *const results = reader.error ? nullptr : reader.member(root, "results", {}, false))
-        session.results = results->dump(-1, ' ', false, Json::error_handler_t::replace);
+        session.results = jsonText(*results);
     reader.noteUnknown(root, {}, {"halftone", "model", "history", "current", "data", "view", "results"},
                        session.unknown);
     if (reader.error)
@@ -243,7 +244,8 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
         root["model"]["external_hash"] = hexDigits(*session.externalHash);
     Json entries = Json::array();
     for (const HistoryEntry &entry : session.history.entries)
-        entries.push_back({{"policy", Json::parse(policy::writePolicy(entry.policy))}, {"what", entry.what}});
+        entries.push_back(
+            {{"policy", parseOrdered(policy::writePolicy(entry.policy))}, {"what", entry.what}});
     root["history"] = std::move(entries);
     root["current"] = session.history.current;
     if (session.data) {
@@ -263,8 +265,8 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
     }
     root["view"] = session.view;
     if (!session.results.empty())
-        root["results"] = Json::parse(session.results);
-    return root.dump(oneLine ? -1 : 1, ' ', false, Json::error_handler_t::replace) + '\n';
+        root["results"] = parseOrdered(session.results);
+    return jsonText(root, oneLine ? -1 : 1) + '\n';
 }
 
 Result<std::uint64_t> writeSession(const SessionFile &session, const std::string &path)

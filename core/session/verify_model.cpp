@@ -4,28 +4,15 @@
 #include "core/latency/typed_model.h"
 #include "core/policy/policy_options.h"
 #include "core/report/runtime_types.h"
+#include "core/session/one_example.h"
 
 namespace halftone::session {
 namespace {
 
-/// The first axis of data whose other axes are known is 1.
-Result<void> takeOneExample(Session &session, const infer::ShapeMap &shapes)
-{
-    const graph::Graph &graph = session.source().model.graph;
-    for (graph::NodeId id = 0; session.inputShapes().empty() && id < graph.nodeCount(); ++id) {
-        tensor::Shape shape = graph.isVariable(id) ? shapes.byNode[id].front() : tensor::Shape();
-        if (shape.rank() == 0 || shape[0] != tensor::Shape::kUnknown)
-            continue;
-        shape[0] = 1;
-        if (shape.isComplete())
-            HALFTONE_CHECK(session.setInputShape(graph.node(id).name, std::move(shape)));
-    }
-    return {};
-}
-
 /// Where operators are what values say, a run tells; where that cannot be, costs stay open.
 Result<infer::TypedModel> typedModel(const Session &session, infer::ShapeMap shapes,
-                                     const policy::Policy &policy, const Progress &progress)
+                                     const policy::Policy &policy, rewrite::InlinedCalls calls,
+                                     const Progress &progress)
 {
     const graph::Model &model = session.source().model;
     infer::KnownShapes known = infer::variableShapes(model.graph, shapes);
@@ -33,7 +20,7 @@ Result<infer::TypedModel> typedModel(const Session &session, infer::ShapeMap sha
         known.insert_or_assign(name, shape);
     // Loops that are long are not run for the shapes behind them: their costs stay open.
     constexpr interpret::RunLimits kLimits{1000, std::size_t{64} << 20};
-    auto typed = latency::typedModel(model, known, policy, progress, {}, kLimits);
+    auto typed = latency::typedModel(model, known, policy, progress, {}, kLimits, calls);
     if (typed.ok() || typed.error().code == Errc::Cancelled)
         return typed;
     return mixed::typedAsStored(model, std::move(shapes), policy);
@@ -68,7 +55,9 @@ Result<Census> verifyModel(Session session, const VerifyRequest &request, const 
     HALFTONE_CHECK(takeOneExample(session, shapes));
     policy::Policy types;
     types.inputDtypes = request.inputTypes;
-    auto typed = typedModel(session, std::move(shapes), policy != nullptr ? *policy : types, progress);
+    const auto calls
+        = request.backend.empty() ? rewrite::InlinedCalls::All : rewrite::InlinedCalls::OfTheModel;
+    auto typed = typedModel(session, std::move(shapes), policy != nullptr ? *policy : types, calls, progress);
     if (!typed.ok())
         return inFile(std::move(typed).error(), session.source().modelPath);
     auto census = mixed::typeCensus(typed.value(), policy);

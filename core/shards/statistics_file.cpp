@@ -209,7 +209,7 @@ tasks::TaskParts readTask(StatisticsReader &from)
 {
     tasks::TaskParts task;
     const bool hasMetric = from.flag("whether there is a metric");
-    const auto metric = readEnum(from, tasks::Metric::Cosine, "a metric");
+    const auto metric = readEnum(from, tasks::Metric::Perplexity, "a metric");
     if (hasMetric)
         task.metric = metric;
     for (bool *const flag : {&task.isGuessed, &task.areMixed, &task.shapesDiffer})

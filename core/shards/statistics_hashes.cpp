@@ -80,6 +80,8 @@ Result<std::uint64_t> hashOf(const walks::ExampleOptions &options, const std::st
     hash.add(options.metric ? nameOf(*options.metric) : std::string_view());
     if (options.arrays)
         hash.add(hashOfArrays(options));
+    if (!options.nextToken.empty())
+        hash.add(options.nextToken);
     for (const walks::FieldFile &one : exampleFiles(options, modelPath)) {
         hash.add(std::filesystem::path(one.path).filename().string());
         if (one.field == Field::Inputs && arePictures) {

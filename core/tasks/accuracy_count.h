@@ -1,15 +1,15 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/io/pictures/labels.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace halftone::tasks {
 
-/// Shares of the examples, in [0, 1].
+/// Shares of the examples, or of their judged steps, in [0, 1].
 struct Accuracy
 {
     double top1 = 0;
@@ -29,27 +29,27 @@ struct AccuracyHits
 
 std::optional<Accuracy> accuracyOf(const AccuracyHits &hits); ///< absent without labelled examples
 
-/// fails: BadInput for a label that is not a class of `head`, whose rows are the examples first, first + 1, …
-Result<void> checkLabels(const std::vector<std::int64_t> &labels, const tensor::Tensor &head,
-                         std::size_t first);
+/// fails: BadInput if an example of `head` has not one row of scores for each step that is labelled, or a label is not among its classes.
+/// head  its examples are first, first + 1, …
+Result<void> checkLabels(const io::Labels &labels, const tensor::Tensor &head, std::size_t first);
 
 /// Counts how often the label is the first class, or among the first five, of the rows of an output (tensor::topClasses).
 class AccuracyCount
 {
 public:
     /// `labels` must outlive this; if empty, nothing is counted.
-    explicit AccuracyCount(const std::vector<std::int64_t> &labels)
+    explicit AccuracyCount(const io::Labels &labels)
         : m_labels(labels)
     {
     }
 
-    /// Rows are examples first, first + 1, … fails: as checkLabels()
+    /// Examples are first, first + 1, … fails: as checkLabels()
     Result<void> add(const tensor::Tensor &head, std::size_t first);
     std::optional<Accuracy> result() const { return accuracyOf(m_hits); }
     const AccuracyHits &hits() const { return m_hits; }
 
 private:
-    const std::vector<std::int64_t> &m_labels;
+    const io::Labels &m_labels;
     AccuracyHits m_hits;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/io/pictures/labels.h"
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct JudgedExamples
 {
     std::optional<std::size_t> count; ///< nothing: the arrays have no axis of examples
     std::vector<std::string> files; ///< names of the pictures, as many as count; empty for arrays
-    std::vector<std::int64_t> labels; ///< as many as count; empty: not known
+    io::Labels labels; ///< of as many examples as count; empty: not known
     bool isBgr = false; ///< the order of the pictures' colours
     /// One example of the first input that has rows and columns; an unknown shape if none has.
     std::function<Result<tensor::Shape>()> inputShape;

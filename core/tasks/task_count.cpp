@@ -174,10 +174,13 @@ Result<std::shared_ptr<const Task>> Task::of(const TaskChoice &choice, const Jud
     if (choice.metric && isOfClasses(*choice.metric) && task->m_targets->kind() != Targets::Kind::None)
         return badCall("targets", "not used by the metric " + std::string(titleOf(*choice.metric)),
                        "; pass labels or choose another metric");
+    if (choice.metric && needsLabels(*choice.metric) && examples.labels.areEmpty())
+        return badCall("labels", "missing for the metric " + std::string(titleOf(*choice.metric)),
+                       "; pass labels, or inputs whose next token is right");
     if (!graph.heads().empty())
         task->m_head = compare::headKindOf(graph, graph.heads()[0]);
     const bool isOpen
-        = !choice.metric && task->m_labels.empty() && task->m_targets->kind() == Targets::Kind::None;
+        = !choice.metric && task->m_labels.areEmpty() && task->m_targets->kind() == Targets::Kind::None;
     if (isOpen) {
         HALFTONE_TRY(task->m_input, examples.inputShape());
     }
@@ -204,7 +207,7 @@ std::optional<Metric> Task::metricFor(const Shape &head) const
     case Targets::Kind::None:
         break;
     }
-    if (!m_labels.empty())
+    if (!m_labels.areEmpty())
         return Metric::Top1;
     if (isPictureOf(dims, m_input))
         return Metric::Psnr;
@@ -242,6 +245,8 @@ Result<void> TaskCount::add(const Tensor &reference, const Tensor *other, std::s
         || (*metric == Metric::MeanIou && row.shape.size() < 2))
         return m_task->isGuessed() ? Result<void>() : notJudged(reference.shape(), *metric);
     const bool hasOther = other != nullptr && !differs;
+    if (*metric == Metric::Perplexity)
+        HALFTONE_CHECK(checkLabels(m_task->labels(), reference, first));
     if (isOfClasses(*metric)) {
         HALFTONE_CHECK(m_hits[Side::Reference].add(reference, first));
         if (hasOther)
@@ -262,8 +267,10 @@ Result<void> TaskCount::addRow(const Row &row)
     switch (*m_parts.metric) {
     case Metric::Top1:
     case Metric::Top5:
-        if (!row.other.empty())
-            m_agreement.add(row.reference, row.other);
+        addAgreement(row);
+        return {};
+    case Metric::Perplexity:
+        addSteps(row);
         return {};
     case Metric::MeanIou:
         return addMask(row);
@@ -272,6 +279,39 @@ Result<void> TaskCount::addRow(const Row &row)
         return addNumbers(row);
     }
     return {};
+}
+
+/// Of one row of scores, or of one at each step.
+void TaskCount::addAgreement(const Row &row)
+{
+    const std::size_t steps = m_task->labels().perExample;
+    const std::size_t classes = row.reference.size() / steps;
+    for (std::size_t at = 0; !row.other.empty() && at < steps; ++at)
+        m_agreement.add(std::span(row.reference).subspan(at * classes, classes),
+                        std::span(row.other).subspan(at * classes, classes));
+}
+
+void TaskCount::addSteps(const Row &row)
+{
+    const std::span<const std::int64_t> right = m_task->labels().of(row.example);
+    addSteps(Side::Reference, right, row.reference);
+    if (!row.other.empty())
+        addSteps(Side::Other, right, row.other);
+}
+
+void TaskCount::addSteps(Side side, std::span<const std::int64_t> right, std::span<const float> found)
+{
+    TaskParts::Likeness &sums = m_parts.likeness[side];
+    const std::size_t classes = found.size() / right.size();
+    double sum = 0;
+    for (std::size_t at = 0; at < right.size(); ++at) {
+        if (right[at] == io::Labels::kNotJudged)
+            continue;
+        const auto scores = found.subspan(at * classes, classes);
+        sum -= compare::logarithms(scores, m_task->scores())[static_cast<std::size_t>(right[at])];
+        ++sums.examples;
+    }
+    sums.value.add(sum);
 }
 
 Result<void> TaskCount::addMask(const Row &row)

@@ -29,7 +29,7 @@ struct TaskChoice
 class Task
 {
 public:
-    /// fails: as Targets::open(); BadCall for a metric that cannot use the targets
+    /// fails: as Targets::open(); BadCall for a metric that cannot use the targets or lacks labels
     static Result<std::shared_ptr<const Task>> of(const TaskChoice &choice, const JudgedExamples &examples,
                                                   const graph::Graph &graph);
 
@@ -38,12 +38,18 @@ public:
     /// normalisation, top-1 for other rows of scores. Absent if none applies.
     std::optional<Metric> metricFor(const tensor::Shape &head) const;
     bool isGuessed() const { return !m_asked; }
-    const std::vector<std::int64_t> &labels() const { return m_labels; }
+    const io::Labels &labels() const { return m_labels; }
+    /// What the values of the first output mean.
+    compare::Scores scores() const
+    {
+        return m_head == compare::HeadKind::Probabilities ? compare::Scores::Probabilities
+                                                          : compare::Scores::Logits;
+    }
     const Targets &targets() const { return *m_targets; }
 
 private:
     std::optional<Metric> m_asked;
-    std::vector<std::int64_t> m_labels;
+    io::Labels m_labels;
     std::shared_ptr<const Targets> m_targets;
     compare::HeadKind m_head = compare::HeadKind::Unknown;
     tensor::Shape m_input; ///< of one example of the first input with an area; without: unknown
@@ -59,9 +65,9 @@ public:
     {
     }
 
-    /// Adds the rows of the first outputs, which are examples first, first + 1, …
+    /// Adds the first outputs of the examples first, first + 1, …
     /// other  output of the second model; null: none. Ignored if its shape differs.
-    /// fails: BadInput for targets of another size or with invalid classes, or if the requested metric does not apply to the output
+    /// fails: BadInput for targets of another size, labels that do not fit or invalid classes, or if the requested metric does not apply to the output
     Result<void> add(const tensor::Tensor &reference, const tensor::Tensor *other, std::size_t first);
     TaskParts parts() const;
     std::optional<TaskScore> result() const { return parts().result(); }
@@ -71,8 +77,11 @@ private:
     using Side = TaskParts::Side;
 
     Result<void> addRow(const Row &row);
+    void addAgreement(const Row &row);
     Result<void> addMask(const Row &row);
     Result<void> addNumbers(const Row &row);
+    void addSteps(const Row &row);
+    void addSteps(Side side, std::span<const std::int64_t> right, std::span<const float> found);
     void addPictures(Side side, std::vector<float> right, std::span<const float> found);
     void addLikeness(Side side, const std::vector<float> &right, std::span<const float> found);
 

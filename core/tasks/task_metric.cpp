@@ -25,8 +25,10 @@ constexpr std::array kRows{
     MetricRow{Metric::MeanIou, "miou", "mean IoU", "mean IoU to float32", "%", 100, "%.1f"},
     MetricRow{Metric::Psnr, "psnr", "PSNR", "PSNR to float32", "dB", 1, "%.2f"},
     MetricRow{Metric::Cosine, "cosine", "cosine", "cosine to float32", "", 1, "%.5f"},
+    MetricRow{Metric::Perplexity, "perplexity", "perplexity", "", "", 1, "%.4g"},
 };
-constexpr std::array kMetrics{Metric::Top1, Metric::Top5, Metric::MeanIou, Metric::Psnr, Metric::Cosine};
+constexpr std::array kMetrics{Metric::Top1, Metric::Top5,   Metric::MeanIou,
+                              Metric::Psnr, Metric::Cosine, Metric::Perplexity};
 
 const MetricRow &rowOf(Metric metric)
 {
@@ -67,6 +69,25 @@ std::string_view titleOf(Metric metric)
 bool isOfClasses(Metric metric)
 {
     return metric == Metric::Top1 || metric == Metric::Top5;
+}
+
+bool needsLabels(Metric metric)
+{
+    return metric == Metric::Perplexity;
+}
+
+std::optional<double> TaskScore::ratio() const
+{
+    if (metric != Metric::Perplexity || !reference || !other)
+        return std::nullopt;
+    return *other / *reference;
+}
+
+bool TaskScore::isWorse() const
+{
+    if (!reference || !other)
+        return false;
+    return metric == Metric::Perplexity ? *other > *reference : *other < *reference;
 }
 
 std::optional<Metric> metricNamed(std::string_view name)

@@ -9,7 +9,7 @@
 
 namespace halftone::tasks {
 
-/// Metrics of a network's task (core/quantize/RULES.md, 6). Higher is better.
+/// Metrics of a network's task (core/quantize/RULES.md, 6). Higher is better, but for perplexity.
 enum class Metric : std::uint8_t
 {
     Top1,
@@ -17,15 +17,18 @@ enum class Metric : std::uint8_t
     MeanIou,
     Psnr,
     Cosine,
+    Perplexity,
 };
 
 std::span<const Metric> allMetrics();
-std::string_view nameOf(Metric metric); ///< in files and options: "top1", "top5", "miou", "psnr", "cosine"
-std::string_view titleOf(Metric metric); ///< "top-1", "top-5", "mean IoU", "PSNR", "cosine"
+std::string_view
+nameOf(Metric metric); ///< in files and options: "top1", "top5", "miou", "psnr", "cosine", "perplexity"
+std::string_view titleOf(Metric metric); ///< "top-1", "top-5", "mean IoU", "PSNR", "cosine", "perplexity"
 bool isOfClasses(Metric metric); ///< top-1 and top-5
+bool needsLabels(Metric metric); ///< perplexity
 std::optional<Metric> metricNamed(std::string_view name);
 
-/// A score of the first output: in dB for PSNR, otherwise a share or cosine of at most 1.
+/// A score of the first output: in dB for PSNR, of at least 1 for perplexity, otherwise a share or cosine of at most 1.
 struct TaskScore
 {
     Metric metric = Metric::Top1;
@@ -36,6 +39,9 @@ struct TaskScore
     std::size_t examples = 0;
     std::optional<double> peak; ///< used for PSNR
 
+    /// How often as large the other's perplexity is as the reference's; absent for other metrics.
+    std::optional<double> ratio() const;
+    bool isWorse() const; ///< the other's score than the reference's
     bool operator==(const TaskScore &) const = default;
 };
 

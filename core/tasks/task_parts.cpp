@@ -1,5 +1,7 @@
 #include "core/tasks/task_parts.h"
 
+#include <cmath>
+
 namespace halftone::tasks {
 namespace {
 
@@ -46,7 +48,8 @@ std::optional<double> TaskParts::valueOf(Side side) const
     if (sums.examples == 0)
         return std::nullopt;
     const bool takesWide = *metric == Metric::Psnr && isWide();
-    return (takesWide ? sums.wide : sums.value).value() / static_cast<double>(sums.examples);
+    const double mean = (takesWide ? sums.wide : sums.value).value() / static_cast<double>(sums.examples);
+    return *metric == Metric::Perplexity ? std::exp(mean) : mean;
 }
 
 std::optional<TaskScore> TaskParts::result() const

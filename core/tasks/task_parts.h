@@ -27,9 +27,10 @@ struct TaskParts
     /// Sums over the examples.
     struct Likeness
     {
-        tensor::ExactSum value; ///< the cosine, or PSNR with a peak of 1
+        tensor::ExactSum
+            value; ///< the cosine, PSNR with a peak of 1, or -ln of the right classes' probabilities
         tensor::ExactSum wide; ///< PSNR with a peak of 255
-        std::uint64_t examples = 0;
+        std::uint64_t examples = 0; ///< of perplexity: judged steps
     };
 
     std::optional<Metric> metric; ///< absent: no example determines one

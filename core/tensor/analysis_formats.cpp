@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace halftone::tensor {
 namespace {
@@ -70,6 +71,33 @@ struct Float4E2M1Element
     }
 };
 
+/// Of OCP's MX formats, 1.0: 2^(code - 127), code 255 is NaN.
+struct Float8E8M0Element
+{
+    using Stored = std::uint8_t;
+    static constexpr int kBias = 127;
+    static constexpr Stored kNaN = 255;
+
+    static float widen(Stored code)
+    {
+        return code == kNaN ? std::numeric_limits<float>::quiet_NaN()
+                            : static_cast<float>(std::ldexp(1.0, code - kBias));
+    }
+    static Stored narrow(double value)
+    {
+        if (std::isnan(value) || value < 0)
+            return kNaN;
+        if (value < std::ldexp(1.0, -kBias))
+            return 0;
+        if (value >= std::ldexp(1.0, kBias))
+            return kNaN - 1;
+        const int below = std::ilogb(value);
+        const double middle = std::ldexp(1.5, below);
+        const bool isUp = value > middle || (value == middle && (below + kBias) % 2 != 0);
+        return static_cast<Stored>(below + kBias + (isUp ? 1 : 0));
+    }
+};
+
 template <class Use>
 void withElement(DType type, const Use &use)
 {
@@ -83,6 +111,8 @@ void withElement(DType type, const Use &use)
         return use(TensorFloat32Element());
     case DType::F4E2M1:
         return use(Float4E2M1Element());
+    case DType::F8E8M0:
+        return use(Float8E8M0Element());
     default:
         return use(Posit16Element());
     }

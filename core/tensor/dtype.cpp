@@ -38,14 +38,15 @@ constexpr std::array<TypeFacts, kTypes> kFacts{{{"unknown", 0},
                                                 {"uint4", 1},
                                                 {"int2", 1},
                                                 {"uint2", 1},
-                                                {"float4_e2m1fn", 1, {2, 6, 1}}}};
+                                                {"float4_e2m1fn", 1, {2, 6, 1}},
+                                                {"float8_e8m0fnu", 1, {1, 0x1p127, 0x1p-127}}}};
 
 constexpr std::pair<std::string_view, DType> kShortForms[] = {
     {"fp16", DType::F16},          {"half", DType::F16},          {"bf16", DType::BF16},
     {"fp32", DType::F32},          {"float", DType::F32},         {"fp64", DType::F64},
     {"double", DType::F64},        {"f16", DType::F16},           {"f32", DType::F32},
     {"f64", DType::F64},           {"float4e2m1", DType::F4E2M1}, {"float8e4m3fn", DType::F8E4M3FN},
-    {"float8e5m2", DType::F8E5M2},
+    {"float8e5m2", DType::F8E5M2}, {"float8e8m0", DType::F8E8M0},
 };
 
 } // namespace

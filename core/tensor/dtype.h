@@ -32,10 +32,11 @@ enum class DType : std::uint8_t
     U4,
     I2,
     U2,
-    F4E2M1 ///< OCP 4-bit floating point, MX 1.0: 2 bits of exponent, 1 of mantissa, all codes finite; one per byte in memory
+    F4E2M1, ///< OCP 4-bit floating point, MX 1.0: 2 bits of exponent, 1 of mantissa, all codes finite; one per byte in memory
+    F8E8M0 ///< OCP scale of MX 1.0: 8 bits of exponent alone, powers of two from 2^-127 to 2^127, and NaN
 };
 
-inline constexpr std::size_t kTypes = static_cast<std::size_t>(DType::F4E2M1) + 1; ///< including Unknown
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(DType::F8E8M0) + 1; ///< including Unknown
 
 /// Bytes of one element in memory, 0 for Unknown.
 std::size_t sizeOf(DType type);
@@ -66,7 +67,7 @@ constexpr bool isForAnalysis(DType type)
 constexpr bool isFloat(DType type)
 {
     return type == DType::F32 || type == DType::F64 || type == DType::F16 || type == DType::BF16
-        || type == DType::F4E2M1 || isForAnalysis(type);
+        || type == DType::F4E2M1 || type == DType::F8E8M0 || isForAnalysis(type);
 }
 
 /// Bits per element if files pack several into a byte; 0 for types of whole bytes.

@@ -41,6 +41,8 @@ std::string_view shortNameOf(DType type)
         return "u2";
     case DType::F4E2M1:
         return "e2m1";
+    case DType::F8E8M0:
+        return "e8m0";
     default:
         return "?";
     }

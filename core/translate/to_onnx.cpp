@@ -6,8 +6,10 @@
 #include "core/graph/traverse.h"
 #include "core/infer/infer_types.h"
 #include "core/infer/known_shapes.h"
+#include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/infer/variables.h"
+#include "core/ops/settle.h"
 #include "core/translate/writers.h"
 
 #include <algorithm>
@@ -25,9 +27,9 @@ const WriterRow *rowFor(const ops::Operator &op)
 {
     static const auto kByOperator = [] {
         std::array<const WriterRow *, ops::Operators::kSize> rows{};
-        for (auto *part :
-             {elementwiseWriters, layerWriters, windowWriters, movementWriters, reshapeWriters,
-              reductionWriters, placeWriters, recurrenceWriters, codeWriters, codedProductWriters})
+        for (auto *part : {elementwiseWriters, layerWriters, windowWriters, movementWriters, reshapeWriters,
+                           reductionWriters, placeWriters, recurrenceWriters, codeWriters,
+                           codedProductWriters, linearCodeWriters})
             for (const WriterRow &row : part())
                 rows[row.op] = &row;
         return rows;
@@ -76,7 +78,7 @@ Result<infer::ShapeMap> shapesOf(const graph::Model &model, const InputFacts &in
         known[name] = tensor::Shape::ofRank(rank);
         HALFTONE_TRY(shapes, infer::inferShapes(model.graph, known));
     }
-    return shapes;
+    return infer::staticShapes(model, std::move(shapes));
 }
 
 Result<infer::TypeMap> typesOf(const graph::Model &model, const InputFacts &inputs)
@@ -90,6 +92,49 @@ Result<infer::TypeMap> typesOf(const graph::Model &model, const InputFacts &inpu
         if (model.graph.isVariable(id) && (variables[id].isData || !variables[id].isAssumed))
             types[id] = variables[id].type;
     return infer::inferTypes(model.graph, types);
+}
+
+/// A node, with what is known of its inputs before a run: operators may have inputs in place of attributes.
+Result<ops::Operator> readNode(const GraphDraft &draft, graph::NodeId id)
+{
+    const graph::Graph &graph = draft.source().model.graph;
+    const dialect::Dialect &dialect = dialect::of(graph);
+    std::vector<tensor::Tensor> known;
+    for (const graph::Entry &input : graph.inputs(id)) {
+        HALFTONE_TRY(const auto constant, dialect.constantOf(graph.node(input.node)));
+        const tensor::Tensor *const held = constant ? &*constant : draft.parameter(input);
+        const tensor::Shape &shape = draft.source().shapes.of(input);
+        if (held != nullptr)
+            known.push_back(*held);
+        else // its shape alone
+            known.push_back(shape.elementCount() ? tensor::Tensor(tensor::DType::Unknown, shape, {}, {})
+                                                 : tensor::Tensor());
+    }
+    return dialect.readWith(graph.node(id), known);
+}
+
+/// Does its padding follow from the extents of the data?
+bool hasOpenPadding(const ops::Operator &op)
+{
+    const auto isOpen = [](const ops::Padding &pad) { return pad.same != ops::Padding::Same::No; };
+    const auto *const conv = op.getIf<ops::Conv>();
+    const auto *const pool = op.getIf<ops::Pool>();
+    return (conv != nullptr && isOpen(conv->pad)) || (pool != nullptr && isOpen(pool->pad));
+}
+
+/// The node with paddings in numbers. fails: Unsupported where an extent that says them is not known
+Result<ops::Operator> settledNode(const GraphDraft &draft, graph::NodeId id)
+{
+    HALFTONE_TRY(const ops::Operator op, readNode(draft, id));
+    const graph::Graph &graph = draft.source().model.graph;
+    if (!hasOpenPadding(op) || graph.inputs(id).empty())
+        return op;
+    const tensor::Shape &data = draft.source().shapes.of(graph.inputs(id)[0]);
+    const auto dims = data.dims();
+    if (dims.empty() || std::ranges::any_of(dims.subspan(1), [](std::int64_t dim) { return dim < 0; }))
+        return orElse(unsupported(graph.node(id).name, "its padding depends on extents that are not known"),
+                      Field::Shape, "for the inputs");
+    return ops::settled(op, std::span(&data, 1));
 }
 
 /// The translation, if its operators take the types that they get.
@@ -116,7 +161,12 @@ Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs)
         if (model.graph.isVariable(id))
             continue;
         const graph::NodeDef &node = model.graph.node(id);
-        HALFTONE_TRY(const ops::Operator op, dialect::of(model.graph).readFused(node));
+        HALFTONE_TRY(const auto constant, dialect::of(model.graph).constantOf(node));
+        if (constant) {
+            draft.stand({id, 0, 0}, draft.initializer(node.name, *constant));
+            continue;
+        }
+        HALFTONE_TRY(const ops::Operator op, settledNode(draft, id));
         const WriterRow *const row = rowFor(op);
         if (row == nullptr) {
             if (std::ranges::find(missing, node.op) == missing.end())

@@ -32,5 +32,6 @@ std::span<const WriterRow> placeWriters();
 std::span<const WriterRow> recurrenceWriters();
 std::span<const WriterRow> codeWriters();
 std::span<const WriterRow> codedProductWriters();
+std::span<const WriterRow> linearCodeWriters();
 
 } // namespace halftone::translate

@@ -2,14 +2,27 @@
 
 #include "core/policy/int8_forms.h"
 
+#include <string>
 #include <utility>
 
 namespace halftone::tune {
+namespace {
+
+/// Whatever the labels say, what the runtime refuses stays in float32.
+void keepRefused(const std::vector<Group> &groups, policy::Policy &policy)
+{
+    for (const Group &group : groups)
+        for (const RefusedNode &refused : group.refused)
+            policy.nodeOverrides.emplace(refused.name, tensor::DType::F32);
+}
+
+} // namespace
 
 policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
                          const std::vector<Group> &groups, const Labels &labels)
 {
     policy::Policy policy = base;
+    keepRefused(groups, policy);
     bool isLowered = false;
     bool isWhole = true;
     for (std::size_t k = 0; k < groups.size(); ++k) {
@@ -40,6 +53,8 @@ policy::Policy adoptedPolicy(const Front &front, const policy::Policy &base, con
 {
     policy::Policy policy = policyFor(base, graph, front.groups, labels);
     for (std::size_t k = 0; k < front.groups.size(); ++k) {
+        for (const RefusedNode &refused : front.groups[k].refused)
+            policy.reasons.insert_or_assign(refused.name, "float32: " + refused.why);
         if (!front.groups[k].isTunable)
             continue;
         const std::string reason = reasonOf(front, labels, k, tensor::nameOf(base.target));

@@ -8,7 +8,7 @@ namespace {
 bool isSameGroup(const Group &a, const Group &b)
 {
     return a.name == b.name && a.nodes == b.nodes && a.decided == b.decided && a.joining == b.joining
-        && a.isTunable == b.isTunable && a.costs.isAllowed == b.costs.isAllowed;
+        && a.refused == b.refused && a.isTunable == b.isTunable && a.costs.isAllowed == b.costs.isAllowed;
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 
@@ -67,6 +68,25 @@ std::string_view nameOf(StoppedBy reason)
 {
     constexpr std::array<std::string_view, 4> kNames{"", "done", "time", "cancelled"};
     return kNames[static_cast<std::size_t>(reason)];
+}
+
+std::vector<std::string> Front::refusals() const
+{
+    std::map<std::string, std::size_t> nodes;
+    for (const Group &group : groups)
+        for (const RefusedNode &refused : group.refused)
+            ++nodes[refused.why];
+    std::map<std::string, std::size_t> models;
+    for (const Point &point : points)
+        if (point.measured && !point.measured->refusal.empty())
+            ++models[point.measured->refusal];
+    std::vector<std::string> texts;
+    for (const auto &[why, count] : nodes)
+        texts.push_back(std::to_string(count) + (count == 1 ? " node" : " nodes") + " in float32: " + why);
+    for (const auto &[why, count] : models)
+        texts.push_back(std::to_string(count) + (count == 1 ? " combination" : " combinations")
+                        + " not offered: " + why);
+    return texts;
 }
 
 bool Front::isDisturbed() const

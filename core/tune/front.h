@@ -12,6 +12,15 @@
 
 namespace halftone::tune {
 
+/// A node that a list lowers and that the measuring runtime refuses in the target type: it stays in float32.
+struct RefusedNode
+{
+    std::string name;
+    std::string why;
+
+    bool operator==(const RefusedNode &) const = default;
+};
+
 /// Nodes that share one label: a fusion group of the backend, or a recognised unit of several groups.
 struct Group
 {
@@ -22,6 +31,7 @@ struct Group
     /// The nodes that follow their inputs and also read another group, such as a residual sum. If groups differ in type, their side is also
     /// set by name; otherwise a conversion would place the sum where it saves a cast and round values that were not counted.
     std::vector<graph::NodeId> joining;
+    std::vector<RefusedNode> refused; ///< in float32 whatever the label
     /// Decided by the search; otherwise float32 for the reason below, or following its neighbours without loss.
     bool isTunable = false;
     std::string whyFixed; ///< displayed reason: "list", "overflow", …; empty if tunable
@@ -36,7 +46,8 @@ struct Measurement
     std::optional<double> top1; ///< top-1 accuracy, if there are labels
     std::optional<double> top1Reference; ///< the same for float32
     std::optional<double> top1Agreement; ///< agreement with float32, for outputs that are class scores
-    bool isClean = true; ///< false: NaN or infinities that float32 does not have
+    bool isClean = true; ///< false: NaN or infinities that float32 does not have, or refused
+    std::string refusal{}; ///< the words of the runtime that refuses the model, which then has no times
     double milliseconds = 0; ///< median, scaled to the median of float32
     std::array<double, 2> ci95{1, 1}; ///< 95 % interval of the median, in milliseconds
     double ratio = 1; ///< time relative to float32, from alternating runs
@@ -101,6 +112,8 @@ struct Front
     bool areLayersDisturbed
         = false; ///< other programs were running while layers were timed, also when repeated
 
+    /// Why nodes stay in float32 and why measured points are not offered, in a runtime's words: "7 nodes in float32: …". Each reason once.
+    std::vector<std::string> refusals() const;
     /// Was a layer time, or the time of an offered point, disturbed?
     bool isDisturbed() const;
     Surrogate surrogate() const;

@@ -22,6 +22,7 @@ Json pointJson(const Front &front, std::size_t k, const std::string &policy,
 {
     const Point &point = front.points[k];
     const Measurement &measured = *point.measured;
+    const bool isRefused = !measured.refusal.empty();
     Json reasons = Json::object();
     for (std::size_t group = 0; group < front.groups.size(); ++group)
         if (front.groups[group].isTunable)
@@ -38,9 +39,10 @@ Json pointJson(const Front &front, std::size_t k, const std::string &policy,
             {"top1_agree", numberOrNull(measured.top1Agreement)},
             {"clean", measured.isClean},
             {"within_limit", limit ? Json(limit->holdsFor(measured)) : Json()},
-            {"median_ms", measured.milliseconds},
-            {"ci95", measured.ci95},
-            {"ratio", measured.ratio},
+            {"refusal", isRefused ? Json(measured.refusal) : Json()},
+            {"median_ms", isRefused ? Json() : Json(measured.milliseconds)},
+            {"ci95", isRefused ? Json() : Json(measured.ci95)},
+            {"ratio", isRefused ? Json() : Json(measured.ratio)},
             {"timed_by", measured.byDevice ? "device" : "wall clock"},
             {"disturbed", measured.isDisturbed},
             {"found_s", point.foundSeconds},
@@ -62,6 +64,15 @@ Json groupJson(const Group &group)
             {"labels", std::move(labels)}};
 }
 
+Json refusedJson(const Front &front)
+{
+    Json rows = Json::array();
+    for (const Group &group : front.groups)
+        for (const RefusedNode &refused : group.refused)
+            rows.push_back({{"node", refused.name}, {"why", refused.why}});
+    return rows;
+}
+
 } // namespace
 
 OrderedJson frontJson(const Front &front, const std::vector<std::string> &policies,
@@ -81,6 +92,7 @@ OrderedJson frontJson(const Front &front, const std::vector<std::string> &polici
             json["measured"].push_back(pointJson(front, k, policies[k], limit, target));
     for (const Group &group : front.groups)
         json["groups"].push_back(groupJson(group));
+    json["refused"] = refusedJson(front);
     json["kappa"] = front.kappa;
     json["lower_bound_gap"] = front.lowerBoundGap;
     json["evaluations"] = front.evaluations;

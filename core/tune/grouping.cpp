@@ -97,7 +97,8 @@ public:
     void joinUnits(const graph::Model &model)
     {
         for (const patterns::Unit &unit : patterns::findUnits(patterns::networkOf(model)))
-            if (unit.kind != patterns::UnitKind::Mlp) // its two products may differ
+            if (unit.kind != patterns::UnitKind::Mlp
+                && unit.kind != patterns::UnitKind::GatedMlp) // products may differ
                 for (const patterns::NodeIndex node : unit.nodes)
                     m_sets.join(unit.nodes[0], node);
     }

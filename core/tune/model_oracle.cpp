@@ -2,11 +2,13 @@
 
 #include "core/base/guarded.h"
 #include "core/base/progress_part.h"
+#include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/policy_json.h"
 #include "core/session/derive.h"
+#include "core/session/for_runtime.h"
 #include "core/session/result_basis.h"
 #include "core/tune/cast_costs.h"
 
@@ -14,6 +16,7 @@
 #include <cmath>
 #include <future>
 #include <limits>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -49,6 +52,13 @@ bool isClean(const compare::Comparison &comparison)
     });
 }
 
+/// It is no part of the front.
+void refuse(const Error &error, Measurement &measured)
+{
+    measured.isClean = false;
+    measured.refusal = error.message();
+}
+
 } // namespace
 
 struct ModelOracle::State
@@ -62,6 +72,8 @@ struct ModelOracle::State
     double wideMs = 0; ///< float32's median: the measure of all times
     bool byDevice = false; ///< whose clock that is, as far as it is known: Measurement::byDevice
     bool areLayersDisturbed = false; ///< of any network whose layers were timed
+    std::map<std::string, std::string>
+        refused; ///< by node that a list lowers: why the runtime does not run it so
     std::uint64_t revision = 0;
     session::Snapshot narrow; ///< everything lowered, once it is: what parameters become is taken from there
     std::shared_ptr<const mixed::ConvertedModel> lowestInt8; ///< the same with int8; null without
@@ -122,6 +134,51 @@ struct ModelOracle::State
         return {};
     }
 
+    /// The task's, without what is refused.
+    policy::Policy runnablePolicy() const
+    {
+        policy::Policy policy = *task.policy;
+        for (const auto &[name, why] : refused)
+            policy.nodeOverrides.emplace(name, tensor::DType::F32);
+        return policy;
+    }
+
+    bool isLowered(graph::NodeId id) const
+    {
+        return narrow.converted->conversion.precisionOf(id) == task.policy->target;
+    }
+
+    /// All as the policy lowers it, but for what a table says that the runtime refuses (T-refused).
+    Result<void> lower(const Progress &progress)
+    {
+        HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));
+        HALFTONE_TRY(const std::vector<session::LeftNode> known,
+                     session::refusedNodes(task.latency.backend, task.source->model, *task.policy));
+        const graph::NodesByName ids = graph::operatorsByName(graph());
+        for (const session::LeftNode &left : known)
+            if (isLowered(ids.at(left.name)))
+                refused.emplace(left.name, left.why);
+        if (refused.empty())
+            return {};
+        HALFTONE_TRY(narrow, snapshotOf(runnablePolicy(), progress));
+        return {};
+    }
+
+    /// Adds the lowered nodes of the operator that an error is about. false: there is nothing to add.
+    bool takeRefusal(const Error &error)
+    {
+        const graph::NodesByName ids = graph::operatorsByName(graph());
+        const auto named = ids.find(error.where);
+        if (error.code != Errc::Unsupported || named == ids.end() || !isLowered(named->second))
+            return false;
+        const std::string &op = graph().node(named->second).op;
+        const std::size_t before = refused.size();
+        for (const auto &[name, id] : ids)
+            if (graph().node(id).op == op && isLowered(id))
+                refused.emplace(name, op + " is refused: " + error.found);
+        return refused.size() > before;
+    }
+
     /// Makes plans while the examples are read: only what is timed needs the machine for itself.
     Result<void> prepare(const Progress &progress)
     {
@@ -146,8 +203,14 @@ struct ModelOracle::State
         if (narrowTimes)
             return {};
         progress.tell(0, "preparing float32 and " + std::string(tensor::nameOf(task.policy->target)));
-        HALFTONE_TRY(narrow, snapshotOf(*task.policy, progress));
-        HALFTONE_CHECK(prepare(progress));
+        HALFTONE_CHECK(lower(progress));
+        Result<void> prepared = prepare(progress);
+        while (!prepared.ok()) {
+            if (!takeRefusal(prepared.error()))
+                return prepared;
+            HALFTONE_TRY(narrow, snapshotOf(runnablePolicy(), progress));
+            prepared = prepare(progress);
+        }
         const bool isResumed = wideMs > 0; // what was measured before is in that measure
         HALFTONE_TRY(session::LatencyFigures rough, meter.layers(narrow, optionsFor(0, 1, 1), progress));
         if (!isResumed)
@@ -181,11 +244,38 @@ struct ModelOracle::State
         for (Link &link : made.links)
             link.prices.castMicroseconds = link.prices.widenMicroseconds
                 = kUnfittedNanoseconds / 1e3 * link.elements;
+        takeRefused(made.groups);
         made.wideMs = wideMs;
         made.isDisturbed = areLayersDisturbed;
         groups = made.groups;
         links = made.links;
         return made;
+    }
+
+    void takeRefused(std::vector<Group> &made) const
+    {
+        for (Group &group : made) {
+            for (const graph::NodeId id : group.nodes)
+                if (const auto found = refused.find(graph().node(id).name); found != refused.end())
+                    group.refused.push_back({found->first, found->second});
+            if (!group.isTunable && !group.refused.empty())
+                group.whyFixed = group.refused[0].why;
+        }
+    }
+
+    /// fails: Unsupported where the runtime refuses all that the policy lowers
+    Result<void> checkLeft() const
+    {
+        if (refused.empty()
+            || std::ranges::any_of(groups, [](const Group &group) { return group.isTunable; }))
+            return {};
+        std::vector<std::string> reasons;
+        for (const auto &[name, why] : refused)
+            if (std::ranges::find(reasons, why) == reasons.end())
+                reasons.push_back(why);
+        return unsupported(Field::Target,
+                           std::string(tensor::nameOf(task.policy->target))
+                               + " leaves nothing to search: " + joined(reasons, 3));
     }
 
     session::LatencyOptions optionsFor(double seconds, std::size_t least, std::size_t most) const
@@ -296,7 +386,7 @@ struct ModelOracle::State
     /// Every node that a list lowers in int8, where it has a form.
     policy::Policy inInt8(const mixed::ConvertedModel &lowered) const
     {
-        policy::Policy policy = *task.policy;
+        policy::Policy policy = runnablePolicy();
         for (graph::NodeId id = 0; id < graph().nodeCount(); ++id) {
             if (graph().isVariable(id) || lowered.assignment.requested(id) != policy::Request::Target)
                 continue;
@@ -337,7 +427,12 @@ struct ModelOracle::State
     {
         const Labels labels = alternating(Label::Target);
         HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
-        HALFTONE_TRY(const latency::Latency latency, stepsOf(snapshot, progress));
+        const Result<latency::Latency> timed = stepsOf(snapshot, progress);
+        if (!timed.ok() && timed.error().code == Errc::Unsupported)
+            return {}; // a runtime refuses this mixture: prices stay the guess that they are
+        if (!timed.ok())
+            return timed.error();
+        const latency::Latency &latency = timed.value();
         const CastCosts costs = fittedCosts(castsIn(snapshot, latency), {0, kUnfittedNanoseconds / 1e3});
         for (Link &link : links)
             link.prices.castMicroseconds = link.prices.widenMicroseconds = costs.of(link.elements);
@@ -420,7 +515,9 @@ ModelOracle::~ModelOracle() = default;
 Result<std::optional<Network>> ModelOracle::sketch(const Progress &progress)
 {
     HALFTONE_CHECK(m_state->timeEnds(progress));
-    return std::optional(m_state->network(nullptr));
+    Network sketched = m_state->network(nullptr);
+    HALFTONE_CHECK(m_state->checkLeft());
+    return std::optional(std::move(sketched));
 }
 
 Result<Network> ModelOracle::profile(const Progress &progress)
@@ -428,8 +525,11 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     State &state = *m_state;
     HALFTONE_CHECK(state.timeEnds(progress));
     HALFTONE_CHECK(state.timeLayers(progress));
-    if (!state.task.hasInt8)
-        return state.network(nullptr);
+    if (!state.task.hasInt8) {
+        Network timed = state.network(nullptr);
+        HALFTONE_CHECK(state.checkLeft());
+        return timed;
+    }
     progress.tell(0.5, "timing each layer in int8");
     HALFTONE_TRY(const session::Snapshot int8,
                  state.snapshotOf(state.inInt8(*state.narrow.converted), progress));
@@ -485,8 +585,13 @@ Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &p
     measured.byDevice = m_state->byDevice;
     // Float32 is the measure of all times: against itself there is only noise to be found.
     if (std::ranges::any_of(labels, [](Label label) { return label != Label::Float32; })) {
-        HALFTONE_TRY(const latency::Versus versus, m_state->firstVersusOf(snapshot, progress));
-        m_state->take(versus, measured);
+        const Result<latency::Versus> versus = m_state->firstVersusOf(snapshot, progress);
+        if (versus.ok())
+            m_state->take(versus.value(), measured);
+        else if (versus.error().code == Errc::Unsupported)
+            refuse(versus.error(), measured);
+        else
+            return versus.error();
     }
     return measured;
 }

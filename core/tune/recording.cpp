@@ -23,14 +23,12 @@ Json finite(double value)
 
 Json recordedGroup(const Group &group)
 {
-    return {{"name", group.name},
-            {"nodes", group.nodes},
-            {"decided", group.decided},
-            {"joining", group.joining},
-            {"tunable", group.isTunable},
-            {"why", group.whyFixed},
-            {"us", group.costs.microseconds},
-            {"allowed", group.costs.isAllowed}};
+    Json refused = Json::array();
+    for (const RefusedNode &one : group.refused)
+        refused.push_back({{"name", one.name}, {"why", one.why}});
+    return {{"name", group.name},       {"nodes", group.nodes},           {"decided", group.decided},
+            {"joining", group.joining}, {"refused", std::move(refused)},  {"tunable", group.isTunable},
+            {"why", group.whyFixed},    {"us", group.costs.microseconds}, {"allowed", group.costs.isAllowed}};
 }
 
 Json measurementJson(const Measurement &measured)
@@ -41,6 +39,7 @@ Json measurementJson(const Measurement &measured)
             {"top1_fp32", maybe(measured.top1Reference)},
             {"top1_agree", maybe(measured.top1Agreement)},
             {"clean", measured.isClean},
+            {"refusal", measured.refusal},
             {"median_ms", measured.milliseconds},
             {"ci95", measured.ci95},
             {"ratio", measured.ratio},
@@ -154,7 +153,7 @@ public:
         std::vector<double> all;
         for (const Json &value : list(from, key)) {
             if (!value.is_number()) {
-                fail(key, value.dump(-1, ' ', false, Json::error_handler_t::replace), "a number");
+                fail(key, jsonText(value), "a number");
                 return {};
             }
             all.push_back(value.get<double>());
@@ -167,7 +166,7 @@ public:
         std::vector<Index> all;
         for (const Json &value : list(from, key)) {
             if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= below) {
-                fail(key, value.dump(), "numbers below " + std::to_string(below));
+                fail(key, jsonText(value), "numbers below " + std::to_string(below));
                 return {};
             }
             all.push_back(value.get<Index>());
@@ -224,6 +223,9 @@ Group readGroup(Reader &reader, const Json &json)
     group.decided = reader.indices<graph::NodeId>(json, "decided", kMostNodes);
     if (json.is_object() && json.contains("joining")) // not in those of before
         group.joining = reader.indices<graph::NodeId>(json, "joining", kMostNodes);
+    if (json.is_object() && json.contains("refused")) // likewise
+        for (const Json &one : reader.list(json, "refused"))
+            group.refused.push_back({reader.text(one, "name"), reader.text(one, "why")});
     group.isTunable = reader.flag(json, "tunable");
     group.isErrorKnown = !group.isTunable;
     group.costs.follows = !group.isTunable && group.decided.empty();
@@ -291,11 +293,12 @@ Measurement readMeasurement(Reader &reader, const Json &json)
     measured.top1Reference = reader.maybe(json, "top1_fp32");
     measured.top1Agreement = reader.maybe(json, "top1_agree");
     measured.isClean = reader.flag(json, "clean");
+    if (json.contains("refusal")) // older records don't tell
+        measured.refusal = reader.text(json, "refusal");
     measured.milliseconds = reader.number(json, "median_ms");
     measured.ci95 = reader.values<double, 2>(json, "ci95");
     measured.ratio = reader.number(json, "ratio");
-    measured.byDevice
-        = json.contains("by_device") && reader.flag(json, "by_device"); // older records don't tell
+    measured.byDevice = json.contains("by_device") && reader.flag(json, "by_device"); // likewise
     measured.isDisturbed = json.contains("disturbed") && reader.flag(json, "disturbed"); // likewise
     if (json.contains("plan_ratios")) // likewise
         measured.planRatios = reader.numbers(json, "plan_ratios");
@@ -312,7 +315,7 @@ Errors readErrors(Reader &reader, const Json &json, const char *key, std::size_t
         const auto label = labelOf(letter.empty() ? ' ' : letter[0]);
         const double group = reader.number(row, "group");
         if (!label || !(group >= 0 && group < static_cast<double>(groups)))
-            reader.fail(key, row.dump(-1, ' ', false, Json::error_handler_t::replace), "a group and a label");
+            reader.fail(key, jsonText(row), "a group and a label");
         else
             errors[{static_cast<std::size_t>(group), *label}]
                 = reader.number(row, "error", std::numeric_limits<double>::infinity());
@@ -384,17 +387,17 @@ std::string writeRecord(const Record &record)
         json["sketch"] = networkJson(*record.sketch);
         json["sketch"]["measured"] = measurementsJson(record.sketched);
     }
-    return json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n';
+    return jsonText(json, 1, '\t') + '\n';
 }
 
 Result<Record> readRecord(std::string_view text)
 {
-    const Json json = Json::parse(text, nullptr, false);
+    const Json json = parseSorted(text);
     if (json.is_discarded())
         return badInput({}, "not JSON", "the state of a search");
     Reader reader;
     if (const double version = reader.number(json, "version"); !reader.error() && version != kVersion)
-        return badInput("version", json.at("version").dump(), std::to_string(kVersion));
+        return badInput("version", jsonText(json.at("version")), std::to_string(kVersion));
     Record record;
     record.basis = reader.text(json, "basis");
     if (!reader.error() && json.contains("network")) {

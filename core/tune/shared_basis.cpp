@@ -14,7 +14,7 @@ Result<shards::StatisticsOrigin> originOf(const TuneTask &task)
                                {"policy", policy::writePolicy(*task.policy)},
                                {"int8", task.hasInt8}};
     return shards::originOf(task.source->model, task.source->modelPath, task.compare.examples,
-                            settings.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+                            jsonText(settings));
 }
 
 std::string basisOf(const shards::StatisticsOrigin &origin)

@@ -190,6 +190,7 @@ Result<CompareOutcome> compareModels(compare::ComparedModels models, const std::
                                      options.settings.memoryLimit));
         if (apart.size > 0) {
             const auto complete = [&](CompareOutcome &compared) {
+                compared.notes = source->notes();
                 compared.arithmetic = options.arithmetic;
                 compared.all = source->count().value_or(0);
                 recordModels(compared, models);
@@ -215,6 +216,7 @@ Result<CompareOutcome> compareModels(compare::ComparedModels models, const std::
         CompareOutcome outcome;
         comparison.tell(outcome);
         outcome.arithmetic = options.arithmetic;
+        outcome.notes = source->notes();
         recordModels(outcome, models);
         if (settings.whole)
             outcome.notes.emplace_back(runtimes::kMarkingNote);

@@ -58,7 +58,7 @@ struct CompareOutcome
     double seconds = 0;
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined;
     std::vector<policy::Warning> warnings; ///< about the second model
-    std::vector<std::string> notes = {}; ///< of how a runtime gave its values
+    std::vector<std::string> notes{}; ///< what the data lack and was chosen; how a runtime gave its values
     /// Of the first output, if there are labels.
     std::optional<tasks::Accuracy> reference;
     std::optional<tasks::Accuracy> other;

@@ -126,7 +126,7 @@ Result<CompareOutcome> compareValues(const graph::Model &model, const std::strin
     for (std::size_t k = 0; k < heads.size(); ++k) {
         if (heads[k].recorded == nullptr)
             continue;
-        rows.add(k, *heads[k].recorded, *heads[k].computed);
+        rows.add(k, *heads[k].recorded, *heads[k].computed, {});
         outputs.push_back(rows.outputs()[k]);
         outcome.outputs.push_back(headNames[k]);
     }

@@ -1,9 +1,11 @@
 #include "core/walks/drawn_inputs.h"
 
 #include "core/infer/known_shapes.h"
+#include "core/infer/legal_range.h"
 #include "core/infer/variables.h"
 #include "core/kernels/buffer.h"
 #include "core/tensor/elements.h"
+#include "core/walks/implied_inputs.h"
 
 #include <array>
 #include <cmath>
@@ -25,10 +27,19 @@ double unit(std::mt19937_64 &random)
     return (static_cast<double>(random() >> 12) + 0.5) * std::ldexp(1.0, -52);
 }
 
-Result<tensor::Tensor> drawn(const Shape &shape, DType type, std::mt19937_64 &random)
+/// range  of integers; open: ones
+Result<tensor::Tensor> drawn(const Shape &shape, DType type, const infer::LegalRange &range,
+                             std::mt19937_64 &random)
 {
     HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({type, shape}));
     std::vector<float> values(buffer.tensor.elementCount(), 1);
+    const bool isBounded = type != DType::Bool && !range.isOpen() && range.high >= range.low;
+    if (!tensor::isFloat(type) && isBounded)
+        for (float &value : values)
+            value = static_cast<float>(
+                range.low
+                + static_cast<std::int64_t>(random()
+                                            % (static_cast<std::uint64_t>(range.high - range.low) + 1)));
     if (tensor::isFloat(type))
         for (float &value : values)
             value = static_cast<float>(std::sqrt(-2 * std::log(unit(random)))
@@ -53,7 +64,8 @@ public:
     Result<DrawnInputs> draw(const std::vector<infer::Variable> &variables);
 
 private:
-    Shape filled(const Shape &shape, bool isPicture, std::int64_t side) const;
+    /// Of the input of that name.
+    Shape filled(const std::string &name, const Shape &shape, std::int64_t side) const;
     Result<infer::ShapeMap> shapesWith(const std::vector<graph::NodeId> &inputs, std::int64_t side) const;
     /// The shapes of all inputs, with the first side that contradicts nothing.
     Result<infer::ShapeMap> fittingShapes(const std::vector<graph::NodeId> &inputs, bool &isGuessed) const;
@@ -65,8 +77,9 @@ private:
 };
 
 /// `side`: of pictures. A shape of unknown rank is a picture's where pictures may be fed, else stays unknown.
-Shape Drawing::filled(const Shape &shape, bool isPicture, std::int64_t side) const
+Shape Drawing::filled(const std::string &name, const Shape &shape, std::int64_t side) const
 {
+    const bool isPicture = name == m_pictures.input;
     Shape full = shape.hasRank() ? shape : isPicture ? Shape::ofRank(4) : shape;
     const auto knownOr
         = [&](const std::optional<std::int64_t> &extent) { return isPicture ? extent.value_or(side) : side; };
@@ -77,8 +90,10 @@ Shape Drawing::filled(const Shape &shape, bool isPicture, std::int64_t side) con
         const bool isChannels = full.rank() == 4 && axis == (m_pictures.channelsLast ? 3U : 1U);
         full[axis] = axis == 0 ? m_examples
             : isChannels       ? static_cast<std::int64_t>(m_pictures.channels())
-            : full.rank() == 4 ? knownOr(axis == rows ? m_pictures.height : m_pictures.width)
-                               : kUsualLength;
+            : full.rank() == 4 && !isCache(name)
+            ? knownOr(axis == rows ? m_pictures.height : m_pictures.width)
+            : isCache(name) ? 0
+                            : kUsualLength;
     }
     return full;
 }
@@ -89,7 +104,7 @@ Result<infer::ShapeMap> Drawing::shapesWith(const std::vector<graph::NodeId> &in
     HALFTONE_TRY(infer::ShapeMap shapes, infer::inferShapes(m_graph, m_known));
     infer::KnownShapes known = m_known;
     for (const graph::NodeId id : inputs) {
-        const Shape shape = filled(shapes.of({id, 0, 0}), m_graph.node(id).name == m_pictures.input, side);
+        const Shape shape = filled(m_graph.node(id).name, shapes.of({id, 0, 0}), side);
         if (!shape.hasRank())
             continue;
         known[m_graph.node(id).name] = shape;
@@ -137,7 +152,9 @@ Result<DrawnInputs> Drawing::draw(const std::vector<infer::Variable> &variables)
         if (!shape.isComplete())
             return unsupported(m_graph.node(id).name, "the shape of this input is unknown",
                                "; attach a file with the inputs");
-        HALFTONE_TRY(tensor::Tensor values, drawn(shape, variables[id].type, random));
+        const bool isReal = tensor::isFloat(variables[id].type);
+        const infer::LegalRange range = isReal ? infer::LegalRange() : infer::legalRange(m_graph, shapes, id);
+        HALFTONE_TRY(tensor::Tensor values, drawn(shape, variables[id].type, range, random));
         result.arrays.push_back({m_graph.node(id).name, std::move(values)});
     }
     return result;

@@ -19,8 +19,8 @@ struct DrawnInputs
         = false; ///< the model leaves extents open; typical ones that fit its parameters were chosen
 };
 
-/// Draws values for the inputs of a model, the same in every process: floats from a normal distribution, otherwise ones. They suffice for
-/// errors of layers, not for accuracy.
+/// Draws values for the inputs of a model, the same in every process: floats from a normal distribution; integers evenly among those that their
+/// readers accept, such as rows of a table, otherwise ones; caches are empty. They suffice for errors of layers, not for accuracy.
 ///
 /// examples  extent of the first axis if the model leaves it open
 /// pictures  preprocessing of pictures, whose extents take precedence over typical ones; absent: guessed

@@ -10,9 +10,12 @@
 #include "core/kernels/buffer.h"
 #include "core/kernels/join.h"
 #include "core/walks/fixed_batch.h"
+#include "core/walks/implied_inputs.h"
+#include "core/walks/next_tokens.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <unordered_set>
 
 namespace halftone::walks {
@@ -58,12 +61,12 @@ Error noSuchInput(const std::string &name, const graph::Model &model, const std:
                                    : "one of its inputs: " + joined(inputs));
 }
 
-Result<void> keepFirst(std::vector<std::int64_t> &labels, std::size_t examples)
+Result<void> keepFirst(io::Labels &labels, std::size_t examples)
 {
-    if (labels.size() < examples)
-        return badInput(std::string(kLabels), std::to_string(labels.size()) + " labels",
+    if (labels.examples() < examples)
+        return badInput(std::string(kLabels), std::to_string(labels.examples()) + " labels",
                         std::to_string(examples) + ", one for each example");
-    labels.resize(examples);
+    labels.classes.resize(examples * labels.perExample);
     return {};
 }
 
@@ -89,7 +92,7 @@ public:
                 auto labels = io::labelsAmong(arrays);
                 if (!labels.ok())
                     return inFile(std::move(labels).error(), options.inputs);
-                source->m_labels = std::move(labels).value().classes;
+                source->m_labels = std::move(labels).value();
             } else if (!isInput && options.arrays && array.name == kTargets) {
                 continue; // taskOf() reads them
             } else if (isInput) {
@@ -107,9 +110,9 @@ public:
             }
         }
         if (!options.labels.empty()) {
-            HALFTONE_TRY(io::Labels labels, io::readLabels(options.labels));
-            source->m_labels = std::move(labels.classes);
+            HALFTONE_TRY(source->m_labels, io::readLabels(options.labels));
         }
+        HALFTONE_CHECK(source->takeImplied(model, options));
         HALFTONE_CHECK(source->limit(options.examples));
         return std::unique_ptr<ExampleSource>(std::move(source));
     }
@@ -139,6 +142,23 @@ public:
 private:
     bool isCut(const Tensor &array) const { return array.shape().rank() > 0 && array.shape()[0] == m_length; }
 
+    Result<void> takeImplied(const graph::Model &model, const ExampleOptions &options)
+    {
+        if (options.takesNextTokens() && m_labels.areEmpty()) {
+            auto next = nextTokens(m_arrays, options.nextToken);
+            if (!next.ok())
+                return inFile(std::move(next).error(), options.inputs);
+            m_labels = std::move(next.value().labels);
+            if (options.nextToken.empty())
+                m_notes.push_back("no labels: the next token of input " + next.value().input
+                                  + " is taken as right");
+        }
+        HALFTONE_TRY(ImpliedInputs implied, impliedInputs(model, m_arrays));
+        std::ranges::move(implied.arrays, std::back_inserter(m_arrays));
+        std::ranges::move(implied.notes, std::back_inserter(m_notes));
+        return {};
+    }
+
     Result<void> limit(std::size_t examples)
     {
         for (const io::NamedTensor &array : m_arrays) {
@@ -150,7 +170,7 @@ private:
             if (examples > 0)
                 m_count = std::min(*m_count, examples);
         }
-        return m_labels.empty() ? Result<void>() : keepFirst(m_labels, m_count.value_or(0));
+        return m_labels.areEmpty() ? Result<void>() : keepFirst(m_labels, m_count.value_or(0));
     }
 
     std::vector<io::NamedTensor> m_arrays;
@@ -180,7 +200,7 @@ public:
             HALFTONE_CHECK(source->takeLabels(options.labels));
         if (options.examples > 0 && options.examples < source->m_files.size())
             source->m_files.resize(options.examples);
-        if (!source->m_labels.empty())
+        if (!source->m_labels.areEmpty())
             HALFTONE_CHECK(keepFirst(source->m_labels, source->m_files.size()));
         return std::unique_ptr<ExampleSource>(std::move(source));
     }
@@ -219,15 +239,16 @@ private:
     Result<void> takeLabels(const std::string &path)
     {
         HALFTONE_TRY(io::Labels labels, io::readLabels(path));
-        m_labels = std::move(labels.classes);
-        if (labels.files.empty())
+        std::vector<std::string> files = std::move(labels.files);
+        m_labels = std::move(labels);
+        if (files.empty())
             return {};
         const std::unordered_set<std::string> there(m_files.begin(), m_files.end());
-        for (const std::string &file : labels.files) {
+        for (const std::string &file : files) {
             if (!there.contains(file))
                 return inFile(badInput("file", '"' + file + '"', "a picture in " + m_folder), path);
         }
-        m_files = std::move(labels.files);
+        m_files = std::move(files);
         return {};
     }
 
@@ -325,7 +346,10 @@ Result<std::shared_ptr<const tasks::Task>> taskOf(const ExampleOptions &options,
 {
     const tasks::JudgedExamples examples{source.count(), source.files(), source.labels(), source.isBgr(),
                                          [&] { return inputArea(source, graph); }};
-    tasks::TaskChoice choice{options.targets, options.metric};
+    std::optional<tasks::Metric> metric = options.metric;
+    if (!metric && !options.nextToken.empty())
+        metric = tasks::Metric::Perplexity;
+    tasks::TaskChoice choice{options.targets, metric};
     if (options.arrays && options.targets.empty()) {
         const auto targets = std::ranges::find(*options.arrays, kTargets, &io::NamedTensor::name);
         if (targets != options.arrays->end() && !variableNames(graph).contains(kTargets))

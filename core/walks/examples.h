@@ -28,18 +28,26 @@ struct ExampleOptions
     std::string targets
         = {}; ///< expected values of the first output: an .npz, or a folder of pictures; empty: unknown
     std::optional<tasks::Metric> metric = {}; ///< absent: guessed
+    std::string nextToken
+        = {}; ///< the input whose next token is the right class of each step; empty: guessed where a metric needs labels
     bool widens = false; ///< float32 inputs accept 16-bit arrays: the model was widened
     /// Arrays in memory in place of a file, of which errors then speak as `inputs`. As in an .npz, `labels` are the labels; `targets` are the
     /// targets. null: none
     std::shared_ptr<const std::vector<io::NamedTensor>> arrays = {};
 
     bool operator==(const ExampleOptions &) const = default;
-    /// Equal except for targets and metric: inputs, and therefore values and ranges, are the same.
+    /// Equal except for targets and metric: inputs and labels, and therefore values and ranges, are the same.
     bool hasInputsOf(ExampleOptions other) const
     {
+        if (takesNextTokens() != other.takesNextTokens())
+            return false;
         other.targets = targets;
         other.metric = metric;
         return *this == other;
+    }
+    bool takesNextTokens() const
+    {
+        return labels.empty() && (!nextToken.empty() || (metric && tasks::needsLabels(*metric)));
     }
 };
 
@@ -57,14 +65,17 @@ public:
     virtual Result<interpret::Feed> batch(std::size_t first, std::size_t number) const = 0;
     /// The inputs that have an axis of examples.
     virtual std::vector<std::string> cutInputs() const { return {}; }
-    /// The labels, one for each example; empty if there are none.
-    const std::vector<std::int64_t> &labels() const { return m_labels; }
+    /// The labels of the examples; empty if there are none.
+    const io::Labels &labels() const { return m_labels; }
+    /// What the data lack and was chosen, a sentence each.
+    const std::vector<std::string> &notes() const { return m_notes; }
     /// The file names of pictures, one for each example; empty for arrays.
     const std::vector<std::string> &files() const { return m_files; }
     virtual bool isBgr() const { return false; } ///< colour order of pictures as inputs
 
 protected:
-    std::vector<std::int64_t> m_labels;
+    io::Labels m_labels;
+    std::vector<std::string> m_notes;
     std::vector<std::string> m_files;
 };
 

@@ -296,6 +296,7 @@ private:
                 whole.kernels = batch.kernels;
         }
         whole.batches = m_batches.count;
+        whole.notes = m_source.notes();
         whole.accuracy = count.result();
         whole.task = task.result();
         if (whole.task && !whole.task->reference)

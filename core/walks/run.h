@@ -38,7 +38,7 @@ struct RunOutcome
     std::map<std::string, std::size_t> kernels; ///< number of nodes per kernel
     std::optional<tasks::Accuracy> accuracy; ///< of the first output, if there are labels
     std::optional<tasks::TaskScore> task; ///< of the first output, if expected values are known
-    std::vector<std::string> notes = {}; ///< of how a runtime gave the values
+    std::vector<std::string> notes = {}; ///< what the data lack and was chosen; how a runtime gave the values
 };
 
 /// Runs a model over examples.

@@ -90,7 +90,9 @@ Result<void> RuntimeModel::prepare(const interpret::Feed &feed, const Progress &
     if (m_typed && shapes == m_shapes && m_typed->traced.empty())
         return {};
     m_plan.reset();
-    HALFTONE_TRY(m_typed, latency::typedModel(m_model, shapes, policy::Policy(), progress, feed));
+    HALFTONE_TRY(m_typed,
+                 latency::typedModel(m_model, shapes, policy::Policy(), progress, feed, {},
+                                     rewrite::InlinedCalls::OfTheModel));
     m_shapes = std::move(shapes);
     return {};
 }

@@ -1,3 +1,4 @@
+#include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
 #include "tests/support/call_cli.h"
 #include "tests/support/onnx_builder.h"
@@ -25,6 +26,32 @@ QString chain(const QTemporaryDir &folder, const char *name)
         = io::saveModel({g.withHeads({last}), {}, true}, file.toStdString(), io::LoadedModel());
     if (!written.ok())
         qFatal("%s", written.error().message().c_str());
+    return file;
+}
+
+/// x, MatMul with a parameter, Concat, all in float32.
+QString product(const QTemporaryDir &folder, const char *shape)
+{
+    test::OnnxBuilder g(17);
+    const graph::Entry x = g.input("x", "float32", shape);
+    const graph::Entry w = g.input("w", "float32", "[3,3]");
+    const graph::Entry first = g.op("MatMul", "first", {}, {x, w});
+    const graph::Entry last = g.op("Concat", "last", {{"axis", "1"}}, {first, first});
+    const QString file = folder.filePath(QStringLiteral("product.onnx"));
+    const auto weights = test::OnnxBuilder::floats("w", {3, 3}, {1, 0, 0.5F, 2, -1, 0.25F, 0, 1, -2});
+    const auto written
+        = io::saveModel({g.withHeads({last}), {weights}, true}, file.toStdString(), io::LoadedModel());
+    if (!written.ok())
+        qFatal("%s", written.error().message().c_str());
+    return file;
+}
+
+QString feed(const QTemporaryDir &folder)
+{
+    const QString file = folder.filePath(QStringLiteral("x.npz"));
+    const auto x = test::OnnxBuilder::floats("x", {2, 3}, {1, 2, 3, -1, -2, -3});
+    if (!io::writeNpz(std::vector<io::NamedTensor>{{"x", x.values}}, file.toStdString()).ok())
+        qFatal("the feed is not written");
     return file;
 }
 
@@ -103,6 +130,41 @@ private Q_SLOTS:
         QCOMPARE(outcome.code, 3);
         QVERIFY(outcome.lastLine().contains("toy_refuses"));
         QVERIFY(outcome.lastLine().contains("Could not find an implementation"));
+    }
+
+    void whatTheRuntimeRefusesIsLeftOutOfASearch()
+    {
+        QTemporaryDir folder;
+        const QString model = product(folder, "[2,3]");
+        const QStringList call{"tune",      model, "--inputs", feed(folder),
+                               "--backend", "ort", "--target", "bfloat16",
+                               "--points",  "1",   "--out",    folder.filePath("front.json"),
+                               "--json"};
+        const CliOutcome none = callCli(call);
+        QCOMPARE(none.code, 3);
+        QVERIFY(none.lastLine().contains("has no bfloat16 kernel for MatMul"));
+        const CliOutcome some = callCli(call + QStringList{"--target-op", "Concat"});
+        QVERIFY2(some.code == 0, some.err.constData());
+        QVERIFY(some.err.contains("1 node in float32: ONNX Runtime CPU"));
+        const auto refused = some.json().at("refused");
+        QCOMPARE(refused.size(), std::size_t{1});
+        QCOMPARE(refused.at(0).at("node").get<std::string>(), std::string("first"));
+    }
+
+    void whereNothingSaysHowManyItIsOneExample()
+    {
+        QTemporaryDir folder;
+        const QString model = product(folder, "[N,3]");
+        const CliOutcome outcome
+            = callCli({"profile", model, "--backend", "ort", "--repeats", "2", "--json"});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY(outcome.err.contains("one example"));
+        QCOMPARE(outcome.json().at("inputs").dump(), std::string(R"({"x":[1,3]})"));
+        QCOMPARE(callCli({"profile", model, "--backend", "ort", "--batch", "2", "--json"})
+                     .json()
+                     .at("inputs")
+                     .dump(),
+                 std::string(R"({"x":[2,3]})"));
     }
 
     void nothingFallsBackInSilence()

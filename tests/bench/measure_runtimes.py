@@ -30,6 +30,8 @@ TYPES = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16, "bfloat16
 OLDEST = 7  # of the opsets that Halftone reads
 MOVES = {"Cast", "CastLike", "Constant", "ConstantOfShape", "RandomNormal", "RandomUniform", "EyeLike", "If", "Loop", "Scan"}  # the type is an attribute, or the body's
 
+KEEPS = {"BatchNormalization"}  # conversions leave its parameters in float32 where they may have another type than the data
+
 
 def schema_of(op, opset):
     try:
@@ -77,6 +79,8 @@ def retyped(case, opset, elem):
     word = {TensorProto.FLOAT: "tensor(float)", TensorProto.FLOAT16: "tensor(float16)", TensorProto.BFLOAT16: "tensor(bfloat16)"}[elem]
     allowed = {c.type_param_str for c in schema.type_constraints if word in c.allowed_type_strs}
     bound = bound_types(node.input, schema.inputs) | bound_types(node.output, schema.outputs)
+    if node.op_type in KEEPS:
+        allowed &= {bound[node.input[0]]}
     changed = 0
     for value in [*model.graph.input, *model.graph.output]:
         tensor = value.type.tensor_type
@@ -242,7 +246,7 @@ def kernels_of(runtime):
             if first:
                 table.setdefault(op, {})[type_name] = next(iter(first.values())) if len(first) == 1 else {str(k): v for k, v in first.items()}
     forms = {f"{form} {'channel' if per_channel else 'tensor'}": runtime.takes(conv_codes(form, per_channel)) for form in ("qdq", "qoperator") for per_channel in (False, True)}
-    return {"name": runtime.name, "title": runtime.title, "version": runtime.version, "opset": newest, "int8": forms, "kernels": table}
+    return {"name": runtime.name, "title": runtime.title, "version": runtime.version, "opset": newest, **({"widens_lone": True} if runtime.name == "ort" else {}), "int8": forms, "kernels": table}
 
 
 def documented(path):

@@ -61,6 +61,7 @@ constexpr VendorRule kVendors[] = {
     {"jpeglib.h", "core/io"},
     {"jerror.h", "core/io"},
     {"onnx-ml.pb.h", "core/io"},
+    {"tflite_generated.h", "core/io"},
     {"CLI/", "app"},
     {"oneapi/dnnl/", "core/backends"},
     {"cuda.h", "core/backends tests"},

@@ -12,7 +12,8 @@ namespace {
 const QString kRoot = QStringLiteral(HALFTONE_SOURCE_DIR "/");
 
 /// Where a format's names are at home.
-const QStringList kHomes{"core/dialect/mxnet/", "core/io/mxnet/", "core/dialect/onnx/", "core/io/onnx/"};
+const QStringList kHomes{"core/dialect/mxnet/", "core/io/mxnet/",       "core/dialect/onnx/",
+                         "core/io/onnx/",       "core/dialect/tflite/", "core/io/tflite/"};
 /// The tables that know which formats there are.
 const QStringList kTables{"core/dialect/registry.cpp", "core/io/formats.cpp"};
 /// Writes ONNX models, and may therefore use its names, but no other format's.
@@ -67,7 +68,7 @@ const QRegularExpression &names()
 /// A format's own name, as a word or a part of one.
 const QRegularExpression &titles()
 {
-    static const QRegularExpression kTitles(R"(\w*(onnx|mxnet|-symbol\.json)\w*)",
+    static const QRegularExpression kTitles(R"(\w*(onnx|mxnet|tflite|-symbol\.json)\w*)",
                                             QRegularExpression::CaseInsensitiveOption);
     return kTitles;
 }
@@ -84,7 +85,7 @@ QString offence(const QString &file, QString line)
 {
     if (startsWithAny(file, kHomes) || kTables.contains(file))
         return {};
-    static const QRegularExpression include(R"(#\s*include\s*"core/(dialect|io)/(mxnet|onnx)/)");
+    static const QRegularExpression include(R"(#\s*include\s*"core/(dialect|io)/(mxnet|onnx|tflite)/)");
     const auto included = include.match(line);
     if (included.hasMatch() && !(file.startsWith(kTranslation) && included.captured(2) == u"onnx"))
         return QStringLiteral("only %1 and %2 include a format").arg(kHomes.join(' '), kTables.join(' '));

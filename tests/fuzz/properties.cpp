@@ -8,6 +8,7 @@
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/symbol_json.h"
 #include "core/io/onnx/onnx_file.h"
+#include "core/io/tflite/tflite_file.h"
 #include "core/policy/policy_json.h"
 #include "core/shards/statistics_file.h"
 
@@ -197,6 +198,16 @@ void checkOnnx(std::span<const std::byte> input)
         require(wholeOf(twice.message) == message && wholeOf(twice.data) == data,
                 "a model that was read again writes the same");
     }
+}
+
+void checkTflite(std::span<const std::byte> input)
+{
+    const auto file = MappedFile::ofBytes("model.tflite", {input.begin(), input.end()});
+    std::vector<std::string> notes;
+    const auto read = io::readTflite(file, notes, {});
+    if (!read.ok())
+        return requireOneLine(read.error());
+    infer(read.value().model);
 }
 
 void checkStatistics(std::span<const std::byte> input)

@@ -15,6 +15,9 @@ void checkPolicy(std::span<const std::byte> input);
 /// sought too, and what was read is written with values inside and beside the file.
 void checkOnnx(std::span<const std::byte> input);
 
+/// The bytes of a model file of TensorFlow Lite. Types and shapes are sought too.
+void checkTflite(std::span<const std::byte> input);
+
 /// A file of a shard's statistics. Also with a checksum that is right, so that what lies behind it is read.
 void checkStatistics(std::span<const std::byte> input);
 

@@ -5,11 +5,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-10}
-targets=${2:-symbol_json params policy onnx statistics}
+targets=${2:-symbol_json params policy onnx tflite statistics}
 preset=${3:-fuzz}
 folder=build/$preset
 declare -A fixtures=([symbol_json]=tests/data/formats/symbol-json [params]=tests/data/formats/params [policy]=""
-    [onnx]="tests/data/onnx tests/data/onnx_ops tests/data/qdq" [statistics]="")
+    [onnx]="tests/data/onnx tests/data/onnx_ops tests/data/qdq" [tflite]="tests/data/tflite" [statistics]="")
 
 [[ -f $folder/build.ninja ]] || cmake --preset "$preset" >/dev/null
 read -ra names <<<"$targets"

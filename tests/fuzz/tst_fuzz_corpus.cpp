@@ -53,6 +53,9 @@ private Q_SLOTS:
         QTest::newRow("statistics, kept")
             << kept + QStringLiteral("statistics") << QStringLiteral("statistics");
         QTest::newRow("onnx, kept") << kept + QStringLiteral("onnx") << QStringLiteral("onnx");
+        QTest::newRow("tflite, kept") << kept + QStringLiteral("tflite") << QStringLiteral("tflite");
+        QTest::newRow("tflite, fixtures")
+            << QStringLiteral(HALFTONE_TEST_DATA "/tflite") << QStringLiteral("tflite");
         for (const char *folder : {"onnx", "onnx_ops", "onnx_calls", "qdq"})
             QTest::addRow("onnx, %s", folder)
                 << QStringLiteral(HALFTONE_TEST_DATA "/") + QString::fromLatin1(folder)
@@ -67,6 +70,7 @@ private Q_SLOTS:
             : kind == QStringLiteral("params")               ? fuzz::checkParams
             : kind == QStringLiteral("policy")               ? fuzz::checkPolicy
             : kind == QStringLiteral("statistics")           ? fuzz::checkStatistics
+            : kind == QStringLiteral("tflite")               ? fuzz::checkTflite
                                                              : fuzz::checkOnnx;
         QVERIFY(replay(folder, check) > 0);
         for (const test::MalformedCase &one : test::malformedCases(kind.toStdString()))

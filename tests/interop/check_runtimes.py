@@ -5,6 +5,7 @@ With --environment only `profile` is checked, with the library of that environme
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,45 @@ def check_float16(halftone, folder):
     return None if code == 1 and "Conv" in different else f"verify: exit code {code}, {different}"
 
 
+def added_casts(model, folder):
+    """Casts that a session adds: of values that a run computes or is fed, without nodes that have no effect; of stored values."""
+    import onnxruntime
+    counts = []
+    for level in (onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC, onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = level
+        options.optimized_model_filepath = str(folder / "stored.onnx")
+        onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        graph = onnx.load(folder / "stored.onnx").graph
+        stored = {i.name for i in graph.initializer}
+        added = [n for n in graph.node if "InsertedPrecisionFreeCast" in n.name]
+        counts.append((sum(n.input[0] not in stored for n in added), sum(n.input[0] in stored for n in added)))
+    return counts[0][0], counts[1][1]
+
+
+def check_casts(halftone, folder, model):
+    """What is told before the run is what the session then has."""
+    code, _, err = halftone("profile", model, "--backend", "ort", "--repeats", 1, "--warmup", 0)
+    if code != 0:
+        return f"exit code {code}: {err.strip()}"
+    told = tuple(int(found[1]) if (found := re.search(rf"([0-9]+) casts? {when}", err)) else 0 for when in ("in each run", "when the model is loaded"))
+    wanted = added_casts(model, folder)
+    return None if told == wanted else f"{told} casts are told, the session adds {wanted}"
+
+
+def models_with_casts(halftone, folder):
+    """The sample in float16, and networks that HALFTONE_SHARED has."""
+    halftone("convert", MODEL, "--target", "float16", "--out", folder / "half.onnx")
+    yield folder / "half.onnx"
+    shared = Path(os.environ.get("HALFTONE_SHARED", "/nonexistent")) / "models"
+    if not shared.is_dir():
+        print("skipped: casts of larger networks, without HALFTONE_SHARED")
+        return
+    yield shared / "squeezenet11-fp16-onnx/SqueezeNet_fp16.onnx"
+    halftone("convert", shared / "mobilenet-v1-075-onnx/mobilenet_v1_075_224.onnx", "--target", "float16", "--out", folder / "mobilenet.onnx")
+    yield folder / "mobilenet.onnx"
+
+
 def check_bfloat16(halftone, folder):
     halftone("convert", MODEL, "--target", "bfloat16", "--out", folder / "brain.onnx")
     code, _, err = halftone("profile", folder / "brain.onnx", "--backend", "ort", "--repeats", 3, *SHAPE)
@@ -173,6 +213,8 @@ def check_all(halftone, folder):
         check(f"{backend} layer by layer", lambda: check_layers(halftone, folder, backend))
     given = example(folder)
     check("float16", lambda: check_float16(halftone, folder))
+    for model in models_with_casts(halftone, folder):
+        check(f"casts of {model.name}", lambda: check_casts(halftone, folder, model))
     check("bfloat16", lambda: check_bfloat16(halftone, folder))
     check("values", lambda: check_values(halftone, folder, given))
     check("for ort", lambda: check_for_ort(halftone, folder))

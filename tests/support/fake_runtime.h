@@ -2,9 +2,12 @@
 
 #include "core/backends/backend_entry.h"
 #include "core/backends/backends.h"
+#include "core/infer/typed_model.h"
 #include "core/kernels/latency_plan.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -47,9 +50,17 @@ private:
     std::vector<kernels::PlanStep> m_steps;
 };
 
+/// Why it refuses a model; absent: it runs it.
+using Refusal = std::function<std::optional<Error>(const infer::TypedModel &)>;
+
 class FakeRuntime final : public kernels::Backend
 {
 public:
+    explicit FakeRuntime(Refusal refusal)
+        : m_refusal(std::move(refusal))
+    {
+    }
+
     std::string_view name() const override { return "fake-runtime"; }
     kernels::Support support(tensor::DType) const override { return kernels::Support::Native; }
     Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
@@ -59,23 +70,30 @@ public:
     Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model,
                                                        const kernels::PlanOptions &options) const override
     {
+        if (m_refusal)
+            if (auto error = m_refusal(model))
+                return *std::move(error);
         HALFTONE_TRY(const auto backend, backends::planningBackend(backends::kDefaultBackend, 1));
         HALFTONE_TRY(auto plan, backend->plan(model, options));
         return std::unique_ptr<kernels::LatencyPlan>(std::make_unique<FakeRuntimePlan>(std::move(plan)));
     }
+
+private:
+    Refusal m_refusal;
 };
 
 /// Adds it to the table of backends. Needs: nobody has asked for backends so far.
-inline bool addFakeRuntime()
+inline bool addFakeRuntime(Refusal refusal = {})
 {
-    return backends::addBackend(
-        {.name = "fake-runtime",
-         .device = "CPU",
-         .why = "a test's",
-         .makesPlans = true,
-         .wholeModels = true,
-         .version = "1.0",
-         .make = [](const backends::BackendUse &) { return std::make_shared<FakeRuntime>(); }});
+    return backends::addBackend({.name = "fake-runtime",
+                                 .device = "CPU",
+                                 .why = "a test's",
+                                 .makesPlans = true,
+                                 .wholeModels = true,
+                                 .version = "1.0",
+                                 .make = [refusal = std::move(refusal)](const backends::BackendUse &) {
+                                     return std::make_shared<FakeRuntime>(refusal);
+                                 }});
 }
 
 } // namespace halftone::test

@@ -51,7 +51,6 @@ def tensorflow():
         "checkpoint-2.index": b"\0" * 40 + bytes.fromhex("57fb808b247547db"),
         "checkpoint-3.txt": b'model_checkpoint_path: "model.ckpt-1000"\n',
         "tfjs.json": json.dumps({"format": "graph-model", "modelTopology": {"node": []}}).encode(),
-        "tflite.tflite": struct.pack("<I", 28) + b"TFL3" + b"\0" * 40,
     }
 
 

@@ -249,6 +249,10 @@ def operators():
     # ONNX Runtime's CPU does nothing with the scale, and packed batches are longer than the tables at most.
     yield ("rotary_packed", "RotaryEmbedding", {**four, "input": real(1, 14, 24), "ids": RANDOM.randint(0, 12, (1, 14)).astype("int64")},
            {"is_packed_batching": 1, "scale": 0.5}, 1)
+    # Zero points of A's type lie one a block.
+    yield ("matmul_4_bits_real_zeros", "MatMulNBits",
+           {"A": real(3, 40), "B": codes(5, 3, 8), "scales": real(15, low=0.01, high=0.02), "zeros": real(15, low=5.0, high=9.0)},
+           {"K": 40, "N": 5, "bits": 4, "block_size": 16}, 1)
 
 
 def node_model(op, inputs, attributes, outputs):

@@ -119,6 +119,19 @@ private Q_SLOTS:
         QCOMPARE(app::whyParametersStay(*controller.snapshot()), QString());
     }
 
+    void aModelThatWasQuantizedBeforeStoresItsCodes()
+    {
+        MainWindow window;
+        window.jobs().setErrorsWanted(false);
+        window.open(QStringLiteral(HALFTONE_TEST_DATA "/qdq/qdq.onnx"));
+        QTRY_VERIFY(window.controller().isOpen() && !window.files().isOpening());
+        QVERIFY(settle(window));
+        const session::Snapshot &snapshot = *window.controller().snapshot();
+        QVERIFY2(app::whatIsStored(snapshot).contains("int8 codes"), qPrintable(app::whatIsStored(snapshot)));
+        QVERIFY2(!app::whyParametersStay(snapshot).contains("when it runs"),
+                 qPrintable(app::whyParametersStay(snapshot)));
+    }
+
     /// As ONNX has it: the weights are in the file as codes, and nothing is computed of them when it runs.
     void weightsThatAreStoredAsCodesAreSaidToBe()
     {

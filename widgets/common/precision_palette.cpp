@@ -116,6 +116,8 @@ PrecisionLook precisionLook(DType type, bool dark)
         return outlined(dark, "u2");
     case DType::F4E2M1:
         return outlined(dark, "e2m1");
+    case DType::F8E8M0:
+        return outlined(dark, "e8m0");
     default:
         return outlined(dark, "?");
     }

@@ -45,6 +45,7 @@ public:
     const Looks &looks() const { return m_appearance.looks(); } ///< of the converted side
     const Emphasis &emphasis() const { return m_appearance.emphasis(); }
     Canvas *canvas() const { return m_right; } ///< of the converted side, or the only canvas
+    Legend *legend() const { return m_legend; }
     FindPanel *findPanel() const { return m_find; }
     Canvas *originalCanvas() const { return m_left; } ///< visible side by side
     const PlainNote &plainNote() const { return *m_plainNote; }

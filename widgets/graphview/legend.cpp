@@ -1,9 +1,11 @@
 #include "widgets/graphview/legend.h"
 
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/scene_painter.h"
 
+#include <QMouseEvent>
 #include <QPainter>
 
 #include <algorithm>
@@ -14,6 +16,7 @@ namespace {
 
 constexpr int kLegendMargin = 4;
 constexpr int kLegendPadding = 8;
+constexpr int kLowCanvas = 20; ///< lines of text: names are left out below
 
 QString typeName(tensor::DType type)
 {
@@ -77,7 +80,8 @@ Legend::Legend(Canvas *canvas)
     : QWidget(canvas)
     , m_canvas(canvas)
 {
-    setAttribute(Qt::WA_TransparentForMouseEvents);
+    setCursor(Qt::PointingHandCursor);
+    setToolTip(tr("Click to fold or unfold the legend"));
     setAccessibleName(tr("Legend of the graph's colours"));
     hide();
 }
@@ -108,25 +112,9 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy,
     m_colourBy = colourBy;
     m_casts = converted ? std::optional(converted->castCount()) : std::nullopt;
     m_castTypes = castTypesOf(scene, looks);
-    m_rows.clear();
-    std::array<std::size_t, kMixTypes.size()> counts{};
-    m_isStale = false;
-    for (ItemIndex k = 0; k < looks.items.size(); ++k) {
-        if (scene.items()[k].isFrame)
-            continue;
-        const ItemLook &look = looks.items[k];
-        for (std::size_t m = 0; m < counts.size(); ++m)
-            counts[m] += look.mix[m];
-        m_isStale = m_isStale || (look.isStale && look.share >= 0);
-    }
-    if (converted)
-        for (const auto &[type, operators] : converted->operatorsInBodies())
-            for (const auto &[op, count] : operators)
-                counts[mixIndex(type)] += count;
-    for (std::size_t m = 0; m < counts.size(); ++m) {
-        if (counts[m] > 0)
-            m_rows.push_back({kMixTypes[m], counts[m]});
-    }
+    m_isStale = std::ranges::any_of(looks.items,
+                                    [](const ItemLook &look) { return look.isStale && look.share >= 0; });
+    countOperators(scene, looks, converted);
     m_hasFigures = looks.hasFigures;
     m_low = looks.low;
     m_high = looks.high;
@@ -135,6 +123,30 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy,
     place();
     setVisible(true);
     update();
+}
+
+/// Of a conversion all, as the status line does, whether they have boxes or not: pairs of quantization are told on edges. Where a runtime
+/// ran them is known of what has a box.
+void Legend::countOperators(const Scene &scene, const Looks &looks, const session::Snapshot *converted)
+{
+    std::array<std::size_t, kMixTypes.size()> counts{};
+    if (converted && m_colourBy != ColourBy::RanIn) {
+        for (const graph::NodeId node : computingNodes(converted->graph()))
+            ++counts[mixIndex(converted->precisionOf(node))];
+    } else {
+        for (ItemIndex k = 0; k < looks.items.size(); ++k)
+            for (std::size_t m = 0; m < counts.size(); ++m)
+                counts[m] += scene.items()[k].isFrame ? 0 : looks.items[k].mix[m];
+    }
+    if (converted)
+        for (const auto &[type, operators] : converted->operatorsInBodies())
+            for (const auto &[op, count] : operators)
+                counts[mixIndex(type)] += count;
+    m_rows.clear();
+    for (std::size_t m = 0; m < counts.size(); ++m) {
+        if (counts[m] > 0)
+            m_rows.push_back({kMixTypes[m], counts[m]});
+    }
 }
 
 int Legend::partGap() const
@@ -238,20 +250,56 @@ int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
     return at + kLegendPadding;
 }
 
-int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
+/// A triangle that points to where the rest goes to or comes from.
+int Legend::putFoldMark(QPainter *painter, int left, const Tones &tones) const
 {
-    const bool hasTypes
-        = m_colourBy == ColourBy::Precision || (m_colourBy == ColourBy::RanIn && m_hasFigures);
-    return hasTypes ? putPrecisions(painter, tones, isShort) : putScale(painter, tones, isShort);
+    constexpr int kHalf = 4;
+    if (painter) {
+        const int from = m_isFolded ? left : left + kHalf;
+        const int to = m_isFolded ? left + kHalf : left;
+        const QPointF corners[] = {QPointF(from, height() / 2.0 - kHalf), QPointF(to, height() / 2.0),
+                                   QPointF(from, height() / 2.0 + kHalf)};
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(tones.secondText());
+        painter->drawPolygon(corners, 3);
+    }
+    return left + kHalf;
 }
 
-/// One line at the foot of the canvas, where it hides least of the graph; without the types' names where there is no room.
+void Legend::setFolded(bool isFolded)
+{
+    m_isFolded = isFolded;
+    place();
+    update();
+}
+
+void Legend::mousePressEvent(QMouseEvent *event)
+{
+    if (event->button() != Qt::LeftButton) {
+        event->ignore();
+        return;
+    }
+    setFolded(!m_isFolded);
+    Q_EMIT foldedChanged(m_isFolded);
+}
+
+int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
+{
+    if (m_isFolded)
+        return putFoldMark(painter, kLegendPadding, tones) + kLegendPadding;
+    const bool hasTypes
+        = m_colourBy == ColourBy::Precision || (m_colourBy == ColourBy::RanIn && m_hasFigures);
+    const int end = hasTypes ? putPrecisions(painter, tones, isShort) : putScale(painter, tones, isShort);
+    return putFoldMark(painter, end, tones) + kLegendPadding;
+}
+
+/// One line at the foot of the canvas, where it hides least of the graph; without the types' names where there is little room.
 void Legend::place()
 {
     const Tones tones(palette());
     const int room = m_canvas->width() - 2 * kLegendMargin;
     const int whole = put(nullptr, tones, false);
-    m_isShort = whole > room;
+    m_isShort = whole > room || m_canvas->height() < kLowCanvas * fontMetrics().lineSpacing();
     const int height = lineHeight() + 4;
     setGeometry(kLegendMargin, m_canvas->height() - height - kLegendMargin,
                 std::min(room, m_isShort ? put(nullptr, tones, true) : whole), height);

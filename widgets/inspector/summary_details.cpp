@@ -1,5 +1,6 @@
 #include "core/dialect/held_reals.h"
 #include "core/rewrite/nested_conversions.h"
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/path_text.h"
 #include "widgets/inspector/details.h"
@@ -60,16 +61,6 @@ DetailSection operatorsOf(const graph::Graph &graph, std::span<const graph::Node
     return section;
 }
 
-std::vector<graph::NodeId> operatorNodes(const graph::Graph &graph)
-{
-    std::vector<graph::NodeId> nodes;
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (!graph.isVariable(id))
-            nodes.push_back(id);
-    }
-    return nodes;
-}
-
 DetailSection parametersOf(const session::Snapshot &snapshot)
 {
     DetailSection section;
@@ -121,7 +112,7 @@ void addTask(const tasks::TaskScore &task, const Add &add)
         ? QStringLiteral(" (guessed: Ctrl+D)")
         : QString();
     const auto text = [](const std::string &one) { return plain(one).replace(u' ', QChar(0xa0)); };
-    add(plain(words->name) + guessed, text(words->values()), task.reference && task.other < task.reference);
+    add(plain(words->name) + guessed, text(words->values()), task.isWorse());
     if (task.reference && task.agreement) {
         const auto agreement
             = tasks::wordsOf({task.metric, false, {}, {}, task.agreement, task.examples, {}});
@@ -286,7 +277,10 @@ Details describeNodes(const session::Snapshot &snapshot, const session::Figures 
 Details describeModel(const session::Snapshot &snapshot, const session::Figures &figures)
 {
     const graph::Graph &graph = snapshot.graph();
-    const std::vector<graph::NodeId> operators = operatorNodes(graph);
+    const std::vector<graph::NodeId> operators = computingNodes(graph);
+    std::size_t constants = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        constants += isConstantNode(graph, id) ? 1 : 0;
     const OperatorCounts bodies = snapshot.operatorsInBodies();
     std::size_t within = 0;
     for (const auto &[type, counts] : bodies)
@@ -294,7 +288,9 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
             within += count;
     Details details{shownName(pathText(snapshot.source->modelPath)),
                     counted(operators.size(), "operator", "operators")
-                        + (within > 0 ? QStringLiteral(", %1 in bodies").arg(within) : QString()),
+                        + (within > 0 ? QStringLiteral(", %1 in bodies").arg(within) : QString())
+                        + (constants > 0 ? QStringLiteral(", ") + counted(constants, "constant", "constants")
+                                         : QString()),
                     {}};
     DetailSection first = parametersOf(snapshot);
     if (snapshot.converted) {

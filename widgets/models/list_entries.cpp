@@ -1,6 +1,7 @@
 #include "widgets/models/list_entries.h"
 
 #include "core/base/text.h"
+#include "core/dialect/calls.h"
 #include "core/dialect/dialect.h"
 #include "core/policy/wording.h"
 #include "widgets/common/constant_nodes.h"
@@ -98,8 +99,11 @@ private:
     void addByMode(const std::string &op, List list, const OpUse &use);
     void addConditions(const std::string &op, const policy::Rules::Place &place, const OpUse &use);
     void addOverrides();
+    ListEntry overriding(const std::string &name, tensor::DType type, const std::vector<graph::NodeId> &nodes,
+                         bool isExcluded) const;
     void addExclusions();
     using NodesOfNames = std::unordered_map<std::string, std::vector<graph::NodeId>>;
+    NodesOfNames overriddenNodes() const;
     NodesOfNames excludedNodes() const;
     QString whyIdle(const std::string &name, const std::vector<graph::NodeId> &nodes) const;
     std::string operatorOf(const std::vector<graph::NodeId> &nodes) const
@@ -137,7 +141,8 @@ void EntryMaker::countBodies(const graph::Graph &graph)
         open.pop_back();
         for (graph::NodeId id = 0; id < one.nodeCount(); ++id) {
             for (const auto &body : one.node(id).subgraphs)
-                open.push_back(body.get());
+                if (!dialect::isCall(one, id)) // one operator, whatever says what it computes
+                    open.push_back(body.get());
             if (&one == &graph)
                 continue;
             m_namesInBodies.insert(one.node(id).name);
@@ -359,6 +364,50 @@ QString EntryMaker::whyIdle(const std::string &name, const std::vector<graph::No
     return {};
 }
 
+/// Which nodes each name or pattern of an override means.
+EntryMaker::NodesOfNames EntryMaker::overriddenNodes() const
+{
+    const auto &overrides = m_snapshot.policy->nodeOverrides;
+    NodesOfNames nodesOf;
+    for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        if (overrides.contains(m_graph.node(id).name))
+            nodesOf[m_graph.node(id).name].push_back(id);
+    }
+    if (std::ranges::none_of(overrides, [](const auto &one) { return isPattern(one.first); }))
+        return nodesOf;
+    std::vector<policy::Warning> told;
+    if (const auto matched = policy::matchNames(*m_snapshot.policy, m_graph, told); matched.ok()) {
+        for (const auto &[id, pattern] : matched.value().overridingPatterns)
+            nodesOf[pattern].push_back(id);
+    }
+    return nodesOf;
+}
+
+ListEntry EntryMaker::overriding(const std::string &name, tensor::DType type,
+                                 const std::vector<graph::NodeId> &nodes, bool isExcluded) const
+{
+    const auto isNamed
+        = [&](graph::NodeId id) { return m_graph.node(id).name == name; }; // a name may look like a pattern
+    const bool isByPattern = isPattern(name) && std::ranges::none_of(nodes, isNamed);
+    ListEntry entry;
+    entry.kind = isByPattern ? ListEntry::Kind::Pattern : ListEntry::Kind::Node;
+    entry.name = name;
+    entry.op = isByPattern ? std::string() : operatorOf(nodes);
+    entry.isOwn = true;
+    entry.origin = QStringLiteral("own");
+    entry.inModel = !nodes.empty();
+    entry.idle = isByPattern && nodes.empty() ? QStringLiteral("matches no other operator's name")
+                                              : whyIdle(name, nodes);
+    entry.nodes = entry.idle.isEmpty() ? nodes.size() : 0;
+    const auto isThereAnyway = [&](graph::NodeId id) {
+        return !m_graph.isVariable(id) && listOf(rules(), m_graph.node(id).op) == listOfType(type);
+    };
+    if (entry.idle.isEmpty() && !nodes.empty() && !isExcluded && std::ranges::all_of(nodes, isThereAnyway))
+        entry.idle = isByPattern ? QStringLiteral("its operators already are in that list")
+                                 : QStringLiteral("its operator already is in that list");
+    return entry;
+}
+
 void EntryMaker::addOverrides()
 {
     const auto &overrides = m_snapshot.policy->nodeOverrides;
@@ -366,30 +415,9 @@ void EntryMaker::addOverrides()
         return;
     const std::vector<std::string> &names = m_snapshot.policy->excludedNames;
     const std::unordered_set<std::string_view> excluded(names.begin(), names.end());
-    std::unordered_map<std::string, std::vector<graph::NodeId>> nodesOf;
-    for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-        if (overrides.contains(m_graph.node(id).name))
-            nodesOf[m_graph.node(id).name].push_back(id);
-    }
-    for (const auto &[name, type] : overrides) {
-        const std::vector<graph::NodeId> &nodes = nodesOf[name];
-        ListEntry entry;
-        entry.kind = ListEntry::Kind::Node;
-        entry.name = name;
-        entry.op = operatorOf(nodes);
-        entry.isOwn = true;
-        entry.origin = QStringLiteral("own");
-        entry.idle = whyIdle(name, nodes);
-        entry.inModel = !nodes.empty();
-        entry.nodes = entry.idle.isEmpty() ? nodes.size() : 0;
-        if (entry.idle.isEmpty() && !nodes.empty()) {
-            const ListId list = listOf(rules(), m_graph.node(nodes.front()).op);
-            const bool isExcluded = excluded.contains(name);
-            if (!isExcluded && list == listOfType(type))
-                entry.idle = QStringLiteral("its operator already is in that list");
-        }
-        add(listOfType(type), std::move(entry));
-    }
+    NodesOfNames nodesOf = overriddenNodes();
+    for (const auto &[name, type] : overrides)
+        add(listOfType(type), overriding(name, type, nodesOf[name], excluded.contains(name)));
 }
 
 /// Which nodes each excluded name or pattern means. The conversion has looked that up already; again it is only looked up
@@ -431,6 +459,9 @@ void EntryMaker::addExclusions()
     if (names.empty())
         return;
     const NodesOfNames nodesOf = excludedNodes();
+    std::unordered_set<graph::NodeId> overridden;
+    for (const auto &[name, nodes] : overriddenNodes())
+        overridden.insert(nodes.begin(), nodes.end());
     for (const std::string &name : names) {
         const std::vector<graph::NodeId> &nodes = nodesOf.at(name);
         ListEntry entry;
@@ -446,9 +477,7 @@ void EntryMaker::addExclusions()
         const auto isFp32Anyway = [this](graph::NodeId id) {
             return m_graph.isVariable(id) || listOf(rules(), m_graph.node(id).op) == ListId::Fp32;
         };
-        const auto isOverridden = [this](graph::NodeId id) {
-            return m_snapshot.policy->nodeOverrides.contains(m_graph.node(id).name);
-        };
+        const auto isOverridden = [&overridden](graph::NodeId id) { return overridden.contains(id); };
         if (entry.idle.isEmpty() && !nodes.empty()) {
             if (std::ranges::all_of(nodes, isFp32Anyway))
                 entry.idle = QStringLiteral("already in fp32 by the operator's list");

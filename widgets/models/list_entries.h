@@ -39,7 +39,7 @@ struct ListEntry
         Condition, ///< one rule of an operator
         Node, ///< a single node: overridden, or excluded by its name
         Nodes, ///< more than kMostAlike of these with one operator, in one row
-        Pattern ///< excludes nodes, written /…/
+        Pattern ///< excludes or overrides nodes, written /…/
     };
 
     Kind kind = Kind::Operator;

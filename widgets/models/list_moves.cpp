@@ -83,15 +83,26 @@ private:
         return QStringLiteral("%1 %2 no int8 form")
             .arg(namedOperators(ops), QLatin1String(ops.size() == 1 ? "has" : "have"));
     }
-    std::vector<std::string> excludedAmong(const std::vector<std::string> &nodes) const;
-    /// The patterns that exclude some of the nodes to be moved.
-    struct ExcludingPattern
+    /// Entries of the policy that exclude or override some of the nodes to be moved.
+    struct NamedAmong
     {
-        std::string text;
-        bool isWider = false; ///< it excludes others too
+        std::vector<std::string> names; ///< and patterns that name none but these nodes
+        std::string wider; ///< a pattern that names others too; empty: there is none
+
+        bool isEmpty() const { return names.empty(); }
     };
-    std::vector<ExcludingPattern> excludingPatterns() const;
-    std::vector<std::string> overriddenAmong(const std::vector<std::string> &nodes) const;
+    NamedAmong namedAmong(const std::vector<std::string> &entries,
+                          const std::vector<std::string> &nodes) const;
+    NamedAmong excludedAmong(const std::vector<std::string> &nodes) const
+    {
+        return namedAmong(m_snapshot.policy->excludedNames, nodes);
+    }
+    NamedAmong overriddenAmong(const std::vector<std::string> &nodes) const;
+    bool areHeldTo(tensor::DType type) const;
+    static QString staysBy(const std::string &wider)
+    {
+        return QStringLiteral("the pattern %1 names other nodes too: edit the pattern").arg(plain(wider));
+    }
 
     const session::Snapshot &m_snapshot;
     const graph::Graph &m_graph;
@@ -130,21 +141,16 @@ std::vector<std::string> Mover::allOperators() const
     return ops;
 }
 
-std::vector<std::string> Mover::excludedAmong(const std::vector<std::string> &nodes) const
+Mover::NamedAmong Mover::namedAmong(const std::vector<std::string> &entries,
+                                    const std::vector<std::string> &nodes) const
 {
-    std::vector<std::string> found;
-    const auto &names = m_snapshot.policy->excludedNames;
-    const std::unordered_set<std::string_view> excluded(names.begin(), names.end());
-    std::ranges::copy_if(nodes, std::back_inserter(found),
-                         [&](const std::string &name) { return excluded.contains(name); });
-    return found;
-}
-
-std::vector<Mover::ExcludingPattern> Mover::excludingPatterns() const
-{
-    std::vector<ExcludingPattern> found;
-    const std::unordered_set<std::string_view> moved(m_nodes.begin(), m_nodes.end());
-    for (const std::string &text : m_snapshot.policy->excludedNames) {
+    NamedAmong found;
+    const std::unordered_set<std::string_view> moved(nodes.begin(), nodes.end());
+    for (const std::string &text : entries) {
+        if (moved.contains(text)) {
+            found.names.push_back(text);
+            continue;
+        }
         if (text.size() <= 2 || !text.starts_with('/') || !text.ends_with('/'))
             continue;
         const auto pattern = policy::Pattern::compile(std::string_view(text).substr(1, text.size() - 2));
@@ -159,19 +165,31 @@ std::vector<Mover::ExcludingPattern> Mover::excludingPatterns() const
             ++all;
             inside += moved.contains(name) ? 1 : 0;
         }
-        if (inside > 0)
-            found.push_back({text, all > inside});
+        if (all > inside && inside > 0)
+            found.wider = text;
+        else if (inside > 0)
+            found.names.push_back(text);
     }
     return found;
 }
 
-std::vector<std::string> Mover::overriddenAmong(const std::vector<std::string> &nodes) const
+Mover::NamedAmong Mover::overriddenAmong(const std::vector<std::string> &nodes) const
 {
-    std::vector<std::string> found;
-    std::ranges::copy_if(nodes, std::back_inserter(found), [&](const std::string &name) {
-        return m_snapshot.policy->nodeOverrides.contains(name);
-    });
-    return found;
+    std::vector<std::string> entries;
+    for (const auto &[name, type] : m_snapshot.policy->nodeOverrides)
+        entries.push_back(name);
+    return namedAmong(entries, nodes);
+}
+
+/// Do overrides, by names or patterns, hold all nodes to be moved to the type?
+bool Mover::areHeldTo(tensor::DType type) const
+{
+    std::vector<policy::Warning> told;
+    const auto named = policy::matchNames(*m_snapshot.policy, m_graph, told);
+    return named.ok() && std::ranges::all_of(m_nodeIds, [&](graph::NodeId id) {
+               const auto at = named.value().overrides.find(id);
+               return at != named.value().overrides.end() && at->second == type;
+           });
 }
 
 ListMove Mover::exclude() const
@@ -185,9 +203,14 @@ ListMove Mover::exclude() const
     if (nodes.empty())
         return refused(QStringLiteral("only nodes can be excluded, and this model has no %1")
                            .arg(namedOperators(m_payload.ops)));
-    const std::vector<std::string> there = excludedAmong(nodes);
-    const std::vector<std::string> overridden = overriddenAmong(nodes);
-    if (there.size() == nodes.size() && overridden.empty())
+    const std::unordered_set<std::string_view> names(m_snapshot.policy->excludedNames.begin(),
+                                                     m_snapshot.policy->excludedNames.end());
+    const bool areThere
+        = std::ranges::all_of(nodes, [&](const std::string &name) { return names.contains(name); });
+    const NamedAmong overridden = overriddenAmong(nodes);
+    if (!overridden.wider.empty())
+        return refused(staysBy(overridden.wider));
+    if (areThere && overridden.isEmpty())
         return refused(nodes.size() == 1 ? QStringLiteral("%1 is excluded already").arg(plain(nodes.front()))
                                          : QStringLiteral("these nodes are excluded already"));
     MoveChoice choice;
@@ -198,9 +221,9 @@ ListMove Mover::exclude() const
     choice.subject = nodes.size() == 1 ? QStringLiteral("Exclude %1").arg(plain(nodes.front()))
                                        : QStringLiteral("Exclude %1 nodes").arg(nodes.size());
     std::vector<policy::Edit> edits;
-    if (!overridden.empty())
-        edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
-    if (there.size() < nodes.size())
+    if (!overridden.isEmpty())
+        edits.emplace_back(policy::OverrideNodes{overridden.names, std::nullopt});
+    if (!areThere)
         edits.emplace_back(policy::ExcludeNames{nodes});
     choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
     ListMove move;
@@ -276,12 +299,10 @@ MoveChoice Mover::nodeChoice() const
                                        : QStringLiteral("Only these %1").arg(what);
     choice.subject = QStringLiteral("%1 to %2").arg(what, m_title);
     std::vector<policy::Edit> edits;
-    std::vector<std::string> excluded = excludedAmong(m_nodes);
-    std::string wider; // a pattern that stays, since it excludes others too
-    for (ExcludingPattern &pattern : excludingPatterns())
-        pattern.isWider ? wider = std::move(pattern.text) : excluded.emplace_back(std::move(pattern.text));
-    if (!excluded.empty())
-        edits.emplace_back(policy::IncludeNames{excluded});
+    const NamedAmong excluded = excludedAmong(m_nodes);
+    const NamedAmong overridden = overriddenAmong(m_nodes);
+    if (!excluded.isEmpty())
+        edits.emplace_back(policy::IncludeNames{excluded.names});
     if (m_to == ListId::Target || m_to == ListId::Fp32 || m_to == ListId::Int8) {
         std::vector<std::string> formless = m_opsOfNodes;
         std::erase_if(formless, [this](const std::string &op) {
@@ -292,27 +313,25 @@ MoveChoice Mover::nodeChoice() const
             return choice;
         }
         const tensor::DType type = heldType(m_snapshot, m_to);
-        const auto &overrides = m_snapshot.policy->nodeOverrides;
-        const bool areHeld = std::ranges::all_of(m_nodes, [&](const std::string &name) {
-            const auto at = overrides.find(name);
-            return at != overrides.end() && at->second == type;
-        });
-        if (!areHeld)
+        if (!areHeldTo(type)) {
+            if (!overridden.isEmpty()) // patterns among them
+                edits.emplace_back(policy::OverrideNodes{overridden.names, std::nullopt});
             edits.emplace_back(policy::OverrideNodes{m_nodes, type});
+        }
         choice.isSo = edits.empty();
         if (choice.isSo)
             choice.why = QStringLiteral("already set to %1").arg(m_title);
     } else if (m_to == ListId::Neutral) {
         choice.label += QStringLiteral(": follow the lists");
         choice.subject = what + QStringLiteral(" to follow the lists");
-        if (const std::vector<std::string> overridden = overriddenAmong(m_nodes); !overridden.empty())
-            edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
+        if (!overridden.isEmpty())
+            edits.emplace_back(policy::OverrideNodes{overridden.names, std::nullopt});
+        const std::string &wider = overridden.wider.empty() ? excluded.wider : overridden.wider;
         choice.isSo = edits.empty() && wider.empty();
         if (choice.isSo)
             choice.why = QStringLiteral("it already follows the lists");
         else if (edits.empty())
-            choice.why
-                = QStringLiteral("the pattern %1 excludes it and others: edit the pattern").arg(plain(wider));
+            choice.why = staysBy(wider);
     } else {
         edits.clear();
         choice.why = QStringLiteral("a single node can only be set to %1, int8 or fp32")
@@ -347,27 +366,39 @@ void Mover::addUnitChoices(std::vector<MoveChoice> &choices) const
     }
 }
 
-/// Of many nodes a pattern says the same in one row. Only exclusions, which keep nodes in float32, may be patterns.
+/// Of many nodes a pattern says the same in one row. Needs: the first choice is that of these nodes alone.
 void Mover::addPatternChoice(std::vector<MoveChoice> &choices, const std::vector<std::string> &nodes) const
 {
     constexpr std::size_t kManyRows = 20;
-    if (nodes.size() <= kManyRows || (m_to != ListId::Fp32 && m_to != ListId::Excluded))
+    const bool isHeld = m_to == ListId::Target || m_to == ListId::Int8;
+    const bool isExcluded = m_to == ListId::Fp32 || m_to == ListId::Excluded;
+    if (nodes.size() <= kManyRows || !choices.front().edit || (!isHeld && !isExcluded))
         return;
     const std::optional<std::string> pattern = patternFor(m_graph, nodes);
     const auto &names = m_snapshot.policy->excludedNames;
-    if (!pattern || std::ranges::find(names, *pattern) != names.end())
+    if (!pattern || (isExcluded && std::ranges::find(names, *pattern) != names.end()))
+        return;
+    const NamedAmong overridden = overriddenAmong(nodes);
+    if (!overridden.wider.empty()) // of two patterns the first applies, not the newer one
         return;
     MoveChoice choice;
-    choice.label = QStringLiteral("Exclude the pattern %1: %2 nodes in one row")
-                       .arg(plain(*pattern))
-                       .arg(nodes.size());
-    choice.subject = QStringLiteral("Exclude %1 nodes by a pattern").arg(nodes.size());
+    choice.label = isExcluded
+        ? QStringLiteral("Exclude the pattern %1: %2 nodes in one row").arg(plain(*pattern)).arg(nodes.size())
+        : QStringLiteral("The pattern %1 to %2: %3 nodes in one row")
+              .arg(plain(*pattern), m_title)
+              .arg(nodes.size());
+    choice.subject = isExcluded
+        ? QStringLiteral("Exclude %1 nodes by a pattern").arg(nodes.size())
+        : QStringLiteral("%1 nodes to %2 by a pattern").arg(nodes.size()).arg(m_title);
     std::vector<policy::Edit> edits;
-    if (const std::vector<std::string> overridden = overriddenAmong(nodes); !overridden.empty())
-        edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
-    if (const std::vector<std::string> listed = excludedAmong(nodes); !listed.empty())
-        edits.emplace_back(policy::IncludeNames{listed});
-    edits.emplace_back(policy::ExcludeNames{{*pattern}});
+    if (!overridden.isEmpty())
+        edits.emplace_back(policy::OverrideNodes{overridden.names, std::nullopt});
+    if (const NamedAmong listed = excludedAmong(nodes); !listed.isEmpty())
+        edits.emplace_back(policy::IncludeNames{listed.names});
+    if (isExcluded)
+        edits.emplace_back(policy::ExcludeNames{{*pattern}});
+    else
+        edits.emplace_back(policy::OverrideNodes{{*pattern}, heldType(m_snapshot, m_to)});
     choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
     choices.push_back(std::move(choice));
 }

@@ -36,8 +36,8 @@ struct ListMove
     bool isPossible() const { return refusal.isEmpty(); }
 };
 
-/// Of more than 20 nodes a pattern that says the same is offered to the lists that take patterns: fp32 and excluded. A pattern goes when
-/// all nodes that it excludes move elsewhere. Nodes are excluded individually, and a single node moves individually to a list that supports nodes. Several nodes, or a list
+/// Of more than 20 nodes a pattern that says the same is offered, to all lists that take nodes: the target, int8, fp32 and excluded. A
+/// pattern goes when all nodes that it names move elsewhere. Nodes are excluded individually, and a single node moves individually to a list that supports nodes. Several nodes, or a list
 /// without support for nodes, can mean only these nodes, a unit that they belong to (session/unit_move.h), or all nodes with
 /// their operators.
 ListMove moveTo(const session::Snapshot &snapshot, const ListPayload &payload, ListId to);

@@ -68,7 +68,7 @@ std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
                               std::back_inserter(list == ListId::Excluded ? included.names : freed.nodes));
         else if (list == ListId::Excluded)
             included.names.push_back(entry.name);
-        else if (entry.kind == ListEntry::Kind::Node)
+        else if (entry.kind == ListEntry::Kind::Node || entry.kind == ListEntry::Kind::Pattern)
             freed.nodes.push_back(entry.name);
         else if (list == ListId::Int8)
             noLongerInt8.push_back(entry.name);

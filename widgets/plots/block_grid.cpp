@@ -72,7 +72,7 @@ std::optional<int> blockLevel(const QStringList &names)
     return std::nullopt;
 }
 
-/// Of what all begin with the whole parts, without the word before the number: the graph calls a block "layers.17" too.
+/// Of what all begin with the whole parts, without a word before the number: the graph calls a block "layers.17" too.
 qsizetype sharedBeginning(const QStringList &blocks)
 {
     QStringView shared = blocks.front();
@@ -81,7 +81,9 @@ qsizetype sharedBeginning(const QStringList &blocks)
             shared.chop(1);
     while (!shared.isEmpty() && shared.back().isDigit())
         shared.chop(1);
-    while (!shared.isEmpty() && isNameSeparator(shared.back()))
+    const bool isBeforeNumbers = std::ranges::all_of(
+        blocks, [&shared](const QString &block) { return block[shared.size()].isDigit(); });
+    while (isBeforeNumbers && !shared.isEmpty() && isNameSeparator(shared.back()))
         shared.chop(1);
     while (!shared.isEmpty() && !isNameSeparator(shared.back()))
         shared.chop(1);

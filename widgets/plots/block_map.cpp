@@ -2,12 +2,14 @@
 
 #include "core/tensor/dtype.h"
 #include "widgets/common/choice_box.h"
+#include "widgets/common/constant_nodes.h"
 #include "widgets/common/drag_label.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/precision_palette.h"
 #include "widgets/models/csv_field.h"
 #include "widgets/models/list_payload.h"
 #include "widgets/plots/custom_plot.h"
+#include "widgets/plots/layer_blocks.h"
 
 #include <QApplication>
 #include <QDrag>
@@ -128,14 +130,16 @@ void BlockMap::setQuantity(Quantity quantity)
 void BlockMap::takeGrid()
 {
     const auto &snapshot = controller()->snapshot();
-    if (m_source.lock() == snapshot->source)
+    const bool hasTypes = snapshot->sourceTypes != nullptr;
+    if (m_source.lock() == snapshot->source && m_hasTypes == hasTypes)
         return;
     m_source = snapshot->source;
+    m_hasTypes = hasTypes;
     m_layers.clear();
     QStringList names;
     const graph::Graph &graph = snapshot->graph();
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (graph.isVariable(id))
+        if (graph.isVariable(id) || isConstantNode(graph, id) || !givesReals(*snapshot, id))
             continue;
         m_layers.push_back(id);
         names << plain(graph.node(id).name);
@@ -236,6 +240,7 @@ void BlockMap::fill()
         }
     }
     m_hasValues = least <= most;
+    m_scale->setVisible(m_hasValues);
     if (!m_hasValues)
         least = most = 0;
     if (quantity == Time)

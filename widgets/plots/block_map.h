@@ -67,6 +67,7 @@ private:
     BlockGrid m_grid;
     std::vector<graph::NodeId> m_layers; ///< that the grid counts
     std::weak_ptr<const io::LoadedModel> m_source; ///< whose layers these are
+    bool m_hasTypes = false; ///< and the types of what they give were known
     QComboBox *m_choice;
     QCPColorMap *m_map;
     QCPColorScale *m_scale;

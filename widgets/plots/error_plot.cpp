@@ -55,10 +55,7 @@ ErrorPlot::ErrorPlot(DocumentController *controller, QWidget *parent)
 
 bool ErrorPlot::isShown(graph::NodeId node) const
 {
-    const auto &snapshot = controller()->snapshot();
-    const tensor::DType type
-        = snapshot->sourceTypes ? snapshot->sourceTypes->at(node, 0) : tensor::DType::Unknown;
-    return type == tensor::DType::Unknown || tensor::isFloat(type);
+    return givesReals(*controller()->snapshot(), node);
 }
 
 double ErrorPlot::shown(double sqnrDb) const

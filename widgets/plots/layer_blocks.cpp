@@ -31,4 +31,11 @@ LayerBlocks layerBlocks(const graph::Model &model, std::size_t layers)
     return blocks;
 }
 
+bool givesReals(const session::Snapshot &snapshot, graph::NodeId node)
+{
+    const tensor::DType type
+        = snapshot.sourceTypes ? snapshot.sourceTypes->at(node, 0) : tensor::DType::Unknown;
+    return type == tensor::DType::Unknown || tensor::isFloat(type);
+}
+
 } // namespace halftone::widgets

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/model.h"
+#include "core/session/snapshot.h"
 
 #include <QString>
 #include <QStringList>
@@ -21,5 +22,8 @@ struct LayerBlocks
 
 /// Of some layers each on average. Takes as long as folding the graph.
 LayerBlocks layerBlocks(const graph::Model &model, std::size_t layers);
+
+/// Does rounding change what the node gives? Integers are exact. True where its type is not known.
+bool givesReals(const session::Snapshot &snapshot, graph::NodeId node);
 
 } // namespace halftone::widgets

@@ -36,6 +36,7 @@ enum class Type : std::uint8_t
     Int2,
     UInt2,
     Float4E2M1,
+    Float8E8M0, ///< powers of two: scales of blocks
 };
 
 std::string_view nameOf(Type type); ///< NumPy's name, e.g. "float16"

@@ -56,7 +56,7 @@ struct Policy
     std::vector<std::string>
         conditional; ///< "OP:ATTR=V1,V2": float32 where an attribute has one of these values
     std::vector<std::string> excluded; ///< nodes that stay in float32, by name or /pattern/
-    std::map<std::string, Type> overrides; ///< types of single nodes: Float32, the target type or Int8
+    std::map<std::string, Type> overrides; ///< types of nodes, by name or pattern /…/: Float32, the target type or Int8
     std::map<std::string, Type> inputTypes; ///< by input name
     std::optional<bool>
         castParameters; ///< store parameters in the target type if all their readers use it; absent: as in the file, otherwise only for ONNX

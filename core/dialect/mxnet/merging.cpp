@@ -14,7 +14,7 @@ namespace {
 std::unordered_set<std::string> readNeverMerged()
 {
     std::unordered_set<std::string> names;
-    const auto file = SortedJson::parse(resource("oplists/cse_never_merge.json"));
+    const auto file = parseSorted(resource("oplists/cse_never_merge.json"));
     for (const char *list : {"legacy_operator_property", "stateful", "mutates_inputs", "random_resource"}) {
         for (const auto &name : file.at(list))
             names.insert(name.get<std::string>());

@@ -69,7 +69,7 @@ void markMutable(Slots &inputs, const Json &names)
 {
     for (SlotGroup &group : inputs.groups) {
         for (Slot &slot : group.slots)
-            slot.isMutable = std::ranges::find(names, Json(slot.name)) != names.end();
+            slot.isMutable = std::find(names.begin(), names.end(), Json(slot.name)) != names.end();
     }
 }
 
@@ -104,7 +104,7 @@ OpInfo readOp(const std::string &name, const Json &json)
 Table readTable()
 {
     Table table;
-    const Json json = Json::parse(resource("mxnet/operators.json"), nullptr, false);
+    const Json json = parseSorted(resource("mxnet/operators.json"));
     assert(json.is_object() && "operators.json does not parse");
     table.ops.reserve(json.size());
     for (const auto &[name, facts] : json.items())

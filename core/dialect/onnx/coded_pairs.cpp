@@ -1,7 +1,9 @@
 #include "core/dialect/onnx/coded_pairs.h"
 
+#include "core/base/checked_math.h"
 #include "core/base/text.h"
 #include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/weight_forms.h"
 
 #include <algorithm>
 #include <limits>
@@ -57,6 +59,12 @@ NodeDefPtr node(std::string_view op, std::string_view value, std::optional<std::
         def.attributes.set("axis", std::to_string(*axis));
     def.outputs.push_back(def.name + "_Output");
     return std::make_shared<const NodeDef>(std::move(def));
+}
+
+std::int64_t numberOf(const NodeDef &node, std::string_view key, std::int64_t otherwise)
+{
+    const std::string *const text = node.attributes.find(key);
+    return text != nullptr ? parseInteger(*text).value_or(otherwise) : otherwise;
 }
 
 class OnnxPairs final : public CodedPairs
@@ -171,6 +179,22 @@ public:
         }
         return cut;
     }
+    std::optional<WeightCodes> weightCodes(const NodeDef &node) const override
+    {
+        WeightCodes codes;
+        codes.block = numberOf(node, "block_size", 0);
+        if (node.op == kDecode)
+            return codes;
+        if (node.op != kProductOfBlocks)
+            return std::nullopt;
+        constexpr std::int64_t kUsualBits = 4;
+        codes.codes = 1;
+        codes.scales = 2;
+        codes.zeroPoints = 3;
+        codes.bits = static_cast<int>(numberOf(node, "bits", kUsualBits));
+        codes.elements = checkedMultiply(numberOf(node, "K", 0), numberOf(node, "N", 0)).value_or(0);
+        return codes;
+    }
     std::string codesName(std::string_view value) const override
     {
         return std::string(value).append("_quantized");
@@ -183,10 +207,12 @@ public:
     {
         return std::string(value).append("_zero_point");
     }
+    const WeightForms *weightForms() const override { return &onnx::weightForms(); }
 
 private:
     static constexpr std::string_view kCode = "QuantizeLinear";
     static constexpr std::string_view kDecode = "DequantizeLinear";
+    static constexpr std::string_view kProductOfBlocks = "com.microsoft.MatMulNBits";
 };
 
 } // namespace

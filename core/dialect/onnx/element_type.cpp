@@ -41,7 +41,7 @@ constexpr std::array kRows{
     Row{"uint4", DType::U4, 4},
     Row{"int4", DType::I4, 4},
     Row{"float4e2m1", DType::F4E2M1, 4},
-    Row{"float8e8m0", DType::Unknown, 8},
+    Row{"float8e8m0", DType::F8E8M0, 8},
     Row{"uint2", DType::U2, 2},
     Row{"int2", DType::I2, 2},
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/dialect/dialect.h"
+#include "core/dialect/own_calls.h"
 
 #include <cstdint>
 #include <string>
@@ -28,7 +29,7 @@ inline constexpr std::string_view kBodyInputKey = "inner";
 /// Of a node that calls a function, whose body it holds: which. No file says it.
 inline constexpr std::string_view kCallKey = "calls()";
 /// With a call of a function of the model itself, which its file holds.
-inline constexpr std::string_view kOwnCallKey = "calls own()";
+using dialect::kOwnCallKey;
 /// With a call that is only run in that body's place, and stays where calls are replaced by their bodies.
 inline constexpr std::string_view kStandsKey = "stands()";
 

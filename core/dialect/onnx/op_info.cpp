@@ -135,7 +135,8 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
     static const std::array kAsWritten{ops::TypeRule::parse("?{float32|int32}, float32, ? -> D"),
                                        ops::TypeRule::parse("T{bfloat16|float16|float32|int32}, T, ? -> D"),
                                        ops::TypeRule::parse("?, ?, ? -> D")};
-    static const auto kDecodedAsWritten = ops::TypeRule::parse("T, ?{bfloat16|float16|float32}, T -> D");
+    static const auto kDecodedAsWritten
+        = ops::TypeRule::parse("T, ?{bfloat16|float16|float32|float8_e8m0fnu}, T -> D");
     constexpr int kOpsetOfScales = 19;
     constexpr int kOpsetOfOwnScales = 23;
     const std::size_t age = since < kOpsetOfScales ? 0 : since < kOpsetOfOwnScales ? 1 : 2;

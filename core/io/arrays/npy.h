@@ -28,7 +28,8 @@ inline constexpr std::array kTravellingTypes{
     TravellingType{tensor::DType::I2, tensor::DType::U8, ":int2"},
     TravellingType{tensor::DType::U2, tensor::DType::U8, ":uint2"},
     TravellingType{tensor::DType::F4E2M1, tensor::DType::U8, ":float4e2m1"},
-    TravellingType{tensor::DType::F4E2M1, tensor::DType::U8, ":float4_e2m1fn"}};
+    TravellingType{tensor::DType::F4E2M1, tensor::DType::U8, ":float4_e2m1fn"},
+    TravellingType{tensor::DType::F8E8M0, tensor::DType::U8, ":float8_e8m0fnu"}};
 
 /// The start of an `.npy` image, after which the values follow; bfloat16 is written as uint16.
 std::string npyHeader(tensor::DType type, const tensor::Shape &shape);

@@ -55,7 +55,7 @@ void addAttribute(std::string_view text, const Json &bodies, ::onnx::AttributePr
     } else if (value.starts_with('{')) {
         attribute.set_type(Attribute::GRAPH);
         addBody(bodies.at(std::string(value.substr(1, value.size() - 2))), bodies, *attribute.mutable_g());
-    } else if (const Json json = Json::parse(value); json.is_array()) {
+    } else if (const Json json = parseOrdered(value); json.is_array()) {
         attribute.set_type(Attribute::INTS);
         for (const Json &entry : json)
             attribute.add_ints(entry.get<std::int64_t>());
@@ -133,7 +133,7 @@ const std::vector<::onnx::FunctionProto> &builtInFunctions()
 {
     static const auto kFunctions = [] {
         std::vector<::onnx::FunctionProto> functions;
-        const Json json = Json::parse(resource("onnx/functions.json"), nullptr, false);
+        const Json json = parseOrdered(resource("onnx/functions.json"));
         assert(json.is_object() && "functions.json does not parse");
         for (const auto &[name, function] : json["functions"].items())
             functions.push_back(read(name, function));

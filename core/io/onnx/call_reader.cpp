@@ -1,3 +1,4 @@
+#include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/dialect/onnx/operator_rows.h"
@@ -16,6 +17,19 @@ constexpr int kDeepestCalls
 
 } // namespace
 
+/// Of a value of the graph whose type the file tells.
+bool GraphReader::isReal(const std::string &value) const
+{
+    if (const auto held = m_initializers.find(value); held != m_initializers.end())
+        return tensor::isFloat(
+            names::dtypeOfCode(held->second->data_type()).value_or(tensor::DType::Unknown));
+    const auto found = m_values.find(value);
+    if (found == m_values.end() || !m_graph.isVariable(found->second.node))
+        return false;
+    const auto type = m_context.dialect->declaredType(m_graph.node(found->second.node));
+    return type.ok() && tensor::isFloat(type.value());
+}
+
 /// Gives the node of an operator that the opset does not know, and that is a function, its body. It sees nothing of the
 /// graph around the call.
 Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef &def,
@@ -33,7 +47,9 @@ Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef
         return badInput(where, "a function of opset " + std::to_string(opset),
                         "at most " + std::to_string(names::kNewestOpset));
     HALFTONE_TRY(std::unique_ptr<::onnx::GraphProto> body,
-                 bodyOf(*m_context.functions, found, node, *m_context.budget));
+                 bodyOf(
+                     *m_context.functions, found, node, [&](int input) { return isReal(node.input(input)); },
+                     *m_context.budget));
     if (body == nullptr)
         return {};
     const ::onnx::GraphProto &proto = *m_context.source->bodies.emplace_back(std::move(body));

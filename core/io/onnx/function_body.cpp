@@ -92,14 +92,16 @@ void giveAttributes(::onnx::NodeProto &node, const ::onnx::NodeProto &call,
 }
 
 /// "bias": the call gives the input, takes the output, or gives the attribute and not 0; "bits=4" and "opset<13": the
-/// attribute is that.
-bool holdsFor(std::string_view word, const ::onnx::FunctionProto &function, const ::onnx::NodeProto &call)
+/// attribute is that; "bias=real": the input holds real numbers.
+bool holdsFor(std::string_view word, const ::onnx::FunctionProto &function, const ::onnx::NodeProto &call,
+              const IsRealInput &isReal)
 {
     const std::size_t sign = word.find_first_of("=<");
     const std::string_view name = word.substr(0, sign);
     for (int k = 0; k < function.input_size(); ++k)
         if (function.input(k) == name)
-            return k < call.input_size() && !call.input(k).empty();
+            return k < call.input_size() && !call.input(k).empty()
+                && (sign == std::string_view::npos || (isReal && isReal(k)));
     for (int k = 0; k < function.output_size(); ++k)
         if (function.output(k) == name)
             return k < call.output_size() && !call.output(k).empty();
@@ -118,14 +120,14 @@ bool holdsFor(std::string_view word, const ::onnx::FunctionProto &function, cons
 
 /// Whether all that the node of a built-in function asks of the call holds; a "!" before a word: that it does not.
 bool holdsFor(const ::onnx::NodeProto &node, const ::onnx::FunctionProto &function,
-              const ::onnx::NodeProto &call)
+              const ::onnx::NodeProto &call, const IsRealInput &isReal = {})
 {
     std::string_view words = node.doc_string();
     while (!words.empty()) {
         const std::string_view word = words.substr(0, words.find(' '));
         words.remove_prefix(std::min(words.size(), word.size() + 1));
         const bool isDenied = word.starts_with('!');
-        if (holdsFor(word.substr(isDenied ? 1 : 0), function, call) == isDenied)
+        if (holdsFor(word.substr(isDenied ? 1 : 0), function, call, isReal) == isDenied)
             return false;
     }
     return true;
@@ -157,8 +159,11 @@ Result<void> checkCall(const ::onnx::FunctionProto &function, const ::onnx::Node
 class Expansion
 {
 public:
-    Expansion(const Functions &functions, BodyBudget &budget, ::onnx::GraphProto &to)
+    /// isReal  of the inputs of the first call; of those in it nobody knows
+    Expansion(const Functions &functions, const IsRealInput &isReal, BodyBudget &budget,
+              ::onnx::GraphProto &to)
         : m_functions(functions)
+        , m_isReal(isReal)
         , m_budget(budget)
         , m_to(to)
     {
@@ -172,7 +177,7 @@ public:
             return false;
         const ::onnx::FunctionProto &function = *found.function;
         for (const auto &written : function.node()) {
-            if (found.isBuiltIn && !holdsFor(written, function, call))
+            if (found.isBuiltIn && !holdsFor(written, function, call, depth == 0 ? m_isReal : IsRealInput()))
                 continue;
             if (written.op_type() == kNotSaid)
                 return false;
@@ -239,6 +244,7 @@ private:
     }
 
     const Functions &m_functions;
+    const IsRealInput &m_isReal;
     BodyBudget &m_budget;
     ::onnx::GraphProto &m_to;
     std::size_t m_calls = 0;
@@ -365,7 +371,8 @@ void Functions::removeUncalled(const ::onnx::ModelProto &source, ::onnx::ModelPr
 }
 
 Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, const Functions::Found &found,
-                                                   const ::onnx::NodeProto &call, BodyBudget &budget)
+                                                   const ::onnx::NodeProto &call, const IsRealInput &isReal,
+                                                   BodyBudget &budget)
 {
     const ::onnx::FunctionProto &function = *found.function;
     std::unique_ptr<::onnx::GraphProto> none;
@@ -386,7 +393,7 @@ Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, c
     const auto first = static_cast<int>(given - call.output().begin());
     for (int k = 0; k < call.output_size(); ++k)
         body->add_output()->set_name(function.output(call.output(k).empty() ? first : k));
-    HALFTONE_TRY(const bool fits, Expansion(functions, budget, *body).put(found, call, names, 0));
+    HALFTONE_TRY(const bool fits, Expansion(functions, isReal, budget, *body).put(found, call, names, 0));
     prefixNested(*body, *given + '/');
     return fits ? std::move(body) : std::move(none);
 }

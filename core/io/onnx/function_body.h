@@ -50,6 +50,9 @@ private:
     std::map<Name, Found> m_functions;
 };
 
+/// Of the input of a call with that place.
+using IsRealInput = std::function<bool(int)>;
+
 /// What all bodies of a file together may be: calls of calls multiply.
 struct BodyBudget
 {
@@ -61,11 +64,13 @@ struct BodyBudget
 /// or their defaults, and calls of functions of the same opset stand there as their nodes. Its inputs are those that the call
 /// gives, its outputs those that it has names for, all called as the function calls them. What bodies in it define bears the name of
 /// the call's first output before its own.
+/// isReal  does the call give real numbers as that input? For a form that depends on it
 /// Null where `budget` does not suffice, and for a form of an operator that its built-in function does not say.
 ///
 /// fails  BadInput for a call with more inputs or outputs than a function of the model has
 Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, const Functions::Found &found,
-                                                   const ::onnx::NodeProto &call, BodyBudget &budget);
+                                                   const ::onnx::NodeProto &call, const IsRealInput &isReal,
+                                                   BodyBudget &budget);
 
 /// Does the function give no more than numbers in the place of what `call` gives (places of texts, scores without their labels)?
 bool isOnlyReplaced(const Functions::Found &found, const ::onnx::NodeProto &call);

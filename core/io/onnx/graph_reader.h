@@ -66,6 +66,7 @@ private:
                                const std::string &where);
     Result<void> readInputs(const ::onnx::NodeProto &node, graph::NodeDef &def, const std::string &where);
     Result<void> readCall(const ::onnx::NodeProto &node, graph::NodeDef &def, const std::string &where);
+    bool isReal(const std::string &value) const;
     Result<void> addHeads();
     void orderCaptured();
     graph::NodeId add(graph::NodeDef def, std::span<const graph::Entry> inputs = {});

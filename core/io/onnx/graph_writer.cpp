@@ -408,7 +408,11 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
               });
         const bool isInput
             = moved != names::movedAttributes().end() && (info == nullptr || info->attribute(key) == nullptr);
-        to.set_type(isInput ? neededType(moved->type) : typeFor(info ? info->attribute(key) : nullptr));
+        const bool isCount
+            = info == nullptr && parseInteger(text); // of an operator that we know only how to write
+        to.set_type(isInput       ? neededType(moved->type)
+                        : isCount ? Attribute::INT
+                                  : typeFor(info ? info->attribute(key) : nullptr));
         HALFTONE_CHECK(writeText(def, key, text, to));
     }
     if (m_isChanged && def.op == kSaysAxes && info != nullptr && def.attributes.find("axes") == nullptr) {
@@ -443,7 +447,10 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
         if (def.op != names::qualifiedName(source->domain(), source->op_type()))
             node.set_op_type(def.op); // another operator of ai.onnx in a newer opset
     } else {
-        node.set_op_type(def.op);
+        const std::size_t dot = def.op.rfind('.');
+        if (dot != std::string::npos)
+            node.set_domain(def.op.substr(0, dot));
+        node.set_op_type(dot == std::string::npos ? def.op : def.op.substr(dot + 1));
         node.set_name(def.name);
     }
     const auto inputs = m_graph.inputs(id);

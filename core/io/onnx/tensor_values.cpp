@@ -113,6 +113,7 @@ std::vector<std::byte> typedBytes(const ::onnx::TensorProto &proto, DType type)
     case DType::I2:
     case DType::U2:
     case DType::F4E2M1:
+    case DType::F8E8M0:
         copyTo<std::uint8_t>(bytes, proto.int32_data());
         break;
     case DType::Unknown: // and what is not in files

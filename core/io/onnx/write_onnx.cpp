@@ -127,6 +127,20 @@ void writeHeader(const GraphData *data, const graph::Graph &graph, ::onnx::Model
     }
 }
 
+/// Domains of nodes that the source had none of.
+void importDomains(::onnx::ModelProto &model)
+{
+    std::unordered_set<std::string> imported;
+    for (const auto &import : model.opset_import())
+        imported.insert(domainOf(import.domain()));
+    for (const auto &node : model.graph().node())
+        if (imported.insert(domainOf(node.domain())).second) {
+            auto &import = *model.add_opset_import();
+            import.set_domain(node.domain());
+            import.set_version(1);
+        }
+}
+
 /// Up to version 3 every initializer is an input; new ones are none.
 void raiseVersion(const GraphData *data, ::onnx::ModelProto &model)
 {
@@ -161,6 +175,7 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
     writer.keepApart(apart);
     HALFTONE_CHECK(writer.write(*proto.mutable_graph()));
     onnx::raiseVersion(data, proto);
+    onnx::importDomains(proto);
     if (data != nullptr && proto.functions_size() > 0) {
         onnx::Functions::removeUncalled(data->source->model, proto);
         HALFTONE_CHECK(

@@ -80,10 +80,17 @@ Result<Labels> labelsAmong(std::span<const NamedTensor> arrays)
     const auto found = std::ranges::find(arrays, "labels", &NamedTensor::name);
     if (found == arrays.end())
         return badInput({}, "no array named labels", "one class per example");
+    const tensor::Shape &shape = found->tensor.shape();
+    if (shape.rank() > 2)
+        return badInput("labels", "an array of shape " + shape.toString(),
+                        "one class per example, or one per step of each example");
     HALFTONE_TRY(const tensor::Tensor wide, tensor::castTo(found->tensor, tensor::DType::F64));
     Labels labels;
+    if (shape.rank() == 2 && shape[1] > 1)
+        labels.perExample = static_cast<std::size_t>(shape[1]);
     for (const double value : wide.values<double>()) {
-        if (!(value >= 0 && value < 1e15 && value == std::floor(value)))
+        const bool isJudged = !labels.areOfSteps() || value != Labels::kNotJudged;
+        if (isJudged && !(value >= 0 && value < 1e15 && value == std::floor(value)))
             return badInput("labels", std::to_string(value), "class numbers");
         labels.classes.push_back(static_cast<std::int64_t>(value));
     }

@@ -173,7 +173,7 @@ Result<Preprocess> readPreprocess(const std::string &path)
     constexpr std::size_t kMost = 1 << 20;
     if (text.size() > kMost)
         return inFile(badInput({}, std::to_string(text.size()) + " bytes", "a preprocess.json"), path);
-    const Json document = Json::parse(text, nullptr, false);
+    const Json document = parseSorted(text);
     if (document.is_discarded())
         return inFile(badInput({}, "not JSON", "a preprocess.json"), path);
     auto rules = readRules(document);
@@ -203,7 +203,7 @@ Result<void> writePreprocess(const Preprocess &rules, const std::string &path)
                {"scale", rules.scale}};
     if (rules.shortSide)
         input["short_side"] = *rules.shortSide;
-    return writeWhole(path, Json{{"inputs", Json::array({input})}}.dump(1) + '\n');
+    return writeWhole(path, jsonText(Json{{"inputs", Json::array({input})}}, 1) + '\n');
 }
 
 namespace {

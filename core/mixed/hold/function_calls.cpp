@@ -21,10 +21,14 @@ struct KeptCalls
     std::set<std::string> operators;
 };
 
-void addKept(const graph::Graph &source, const rewrite::Conversion &conversion, KeptCalls &kept)
+/// assignment  null: of a body, of whose nodes it says nothing
+void addKept(const graph::Graph &source, const policy::Assignment *assignment,
+             const rewrite::Conversion &conversion, KeptCalls &kept)
 {
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
         if (conversion.precisionOf(id) != tensor::DType::F32 || !dialect::isCall(source, id))
+            continue;
+        if (assignment != nullptr && assignment->requested(id) == policy::Request::Fp32)
             continue;
         kept.nodes.push_back(source.node(id).name);
         kept.operators.insert(source.node(id).op);
@@ -41,11 +45,13 @@ void collectOperators(const graph::Graph &graph, std::set<std::string_view> &ope
 
 } // namespace
 
-std::optional<policy::Warning> keptCalls(const graph::Graph &source, const rewrite::Conversion &conversion)
+std::optional<policy::Warning> keptCalls(const graph::Graph &source, const policy::Assignment &assignment,
+                                         const rewrite::Conversion &conversion)
 {
     KeptCalls kept;
-    rewrite::forConversions(source, conversion,
-                            [&kept](const graph::Graph &of, const auto &made) { addKept(of, made, kept); });
+    rewrite::forConversions(source, conversion, [&](const graph::Graph &of, const auto &made) {
+        addKept(of, &of == &source ? &assignment : nullptr, made, kept);
+    });
     if (kept.nodes.empty())
         return std::nullopt;
     const bool isOne = kept.nodes.size() == 1;

@@ -150,9 +150,11 @@ void TestFormats::aModelIsWrittenInItsOwnFormatOnly()
 
 void TestFormats::textsNameAllFormats()
 {
-    QCOMPARE(io::expectedFiles(), std::string("an ONNX model, or an MXNet symbol (JSON) or parameter list"));
-    QCOMPARE(io::modelPlaceholders(), std::string("MODEL.onnx, NAME-symbol.json"));
-    QCOMPARE(io::filePatterns(), std::string("*.onnx *-symbol.json"));
+    QCOMPARE(io::expectedFiles(),
+             std::string(
+                 "an ONNX model, or an MXNet symbol (JSON) or parameter list, or a TensorFlow Lite model"));
+    QCOMPARE(io::modelPlaceholders(), std::string("MODEL.onnx, NAME-symbol.json, MODEL.tflite"));
+    QCOMPARE(io::filePatterns(), std::string("*.onnx *-symbol.json *.tflite"));
     QCOMPARE(io::parameterFileHelp(), std::string("MXNet parameter file, or 'none'"));
 }
 
@@ -162,7 +164,7 @@ void TestFormats::aProgramAddsItsOwn()
     QVERIFY(!io::addFormat(test::toyFormat()));
     QCOMPARE(io::formatOf(graph::Graph(test::toyDialect())), &test::toyFormat());
     QCOMPARE(io::sniff(contentBytes("toy 1\n")).value(), &test::toyFormat());
-    QCOMPARE(io::filePatterns(), std::string("*.onnx *-symbol.json *.toy"));
+    QCOMPARE(io::filePatterns(), std::string("*.onnx *-symbol.json *.tflite *.toy"));
     everyRowIsWhole();
 }
 

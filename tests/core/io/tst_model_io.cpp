@@ -125,7 +125,7 @@ private Q_SLOTS:
         QCOMPARE(loaded.error().message(),
                  kParams
                      + ": parameters without a graph, expected a model: "
-                       "MODEL.onnx, NAME-symbol.json");
+                       "MODEL.onnx, NAME-symbol.json, MODEL.tflite");
     }
 
     void mismatchesAreNotedInBothDirections()

@@ -86,6 +86,8 @@ private Q_SLOTS:
     void whoReadsAShapeInABranchCostsNoCast();
     void callsAreToldOnce();
     void callsThatAPersonNamesAreLowered();
+    void callsOfDecodersAreInTheLists_data();
+    void callsOfDecodersAreInTheLists();
     void operatorsThatNobodyUsesAreTold();
     void outputsThatAreNotTakenStayLeftOut();
     void typesThatAreNotComputedWithGetNoCasts_data();
@@ -261,6 +263,42 @@ void TestConvertOnnx::callsThatAPersonNamesAreLowered()
     QCOMPARE(precisionOf(source.model.graph, made.conversion, "fused"), DType::F16);
     QCOMPARE(precisionOf(source.model.graph, made.conversion, "gelu"), DType::F32);
     QCOMPARE(warningOf(made, "functions_kept")->nodes, (std::vector<std::string>{"gelu", "halved"}));
+}
+
+/// Models of one such node each.
+void TestConvertOnnx::callsOfDecodersAreInTheLists_data()
+{
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<int>("target");
+    QTest::addColumn<int>("computes");
+    const auto row = [](const char *file, DType target, DType computes) {
+        QTest::addRow("%s, %s", file, std::string(tensor::nameOf(target)).c_str())
+            << file << static_cast<int>(target) << static_cast<int>(computes);
+    };
+    row("matmul_4_bits", DType::F16, DType::F16);
+    row("matmul_4_bits_zeros", DType::BF16, DType::BF16);
+    row("matmul_4_bits_real_zeros", DType::F16, DType::F16);
+    row("group_query_attention", DType::F16, DType::F16);
+    row("group_query_attention_rotary", DType::BF16, DType::F32);
+    row("skip_simplified", DType::F16, DType::F32);
+    row("simplified_layer_normalization", DType::F16, DType::F32);
+}
+
+void TestConvertOnnx::callsOfDecodersAreInTheLists()
+{
+    QFETCH(const QString, file);
+    QFETCH(const int, target);
+    QFETCH(const int, computes);
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx_calls/" + file.toStdString() + ".onnx");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = static_cast<DType>(target);
+    const graph::Graph &graph = loaded.value().model.graph;
+    const mixed::ConvertedModel made = convertedBy(loaded.value().model, policy);
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (!graph.isVariable(id))
+            QCOMPARE(made.conversion.precisionOf(id), static_cast<DType>(computes));
+    QVERIFY(warningOf(made, "functions_kept") == nullptr);
 }
 
 void TestConvertOnnx::operatorsThatNobodyUsesAreTold()

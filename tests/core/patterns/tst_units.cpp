@@ -633,6 +633,48 @@ private Q_SLOTS:
         QVERIFY(units.back().isClosed);
     }
 
+    /// The gate's activation times another product of the same input, and a product behind.
+    void aGateMakesAnMlpGated_data()
+    {
+        QTest::addColumn<bool>("isSame");
+        QTest::newRow("one input") << true;
+        QTest::newRow("two inputs") << false;
+    }
+
+    void aGateMakesAnMlpGated()
+    {
+        QFETCH(const bool, isSame);
+        Onnx g(*onnx());
+        const Entry x = g.data();
+        const auto product = [&g](Entry of) { return g.op("MatMul", {of, g.weight(Shape{8, 8})}); };
+        const Entry gate = product(x);
+        const Entry active = g.op("Mul", {gate, g.op("Sigmoid", {gate})});
+        const Entry gated = g.op("Mul", {active, product(isSame ? x : g.data("other"))});
+        const graph::Model model = g.model({product(gated)});
+        const auto units = unitsOf(model);
+        QCOMPARE(kindsOf(units), isSame ? (QStringList{"SiLU", "Gated MLP"}) : QStringList{"SiLU"});
+        if (isSame)
+            QCOMPARE(units[1].nodes.size(), operatorsOf(model));
+    }
+
+    void operatorsThatAreUnitsCountAsSuch()
+    {
+        Onnx g(*onnx());
+        const Entry x = g.data();
+        const auto product = [&g](Entry of) { return g.op("MatMul", {of, g.weight(Shape{8, 8})}); };
+        const Entry normal = g.op("RMSNormalization", {x, g.weight({8})});
+        const auto turned = [&](Entry of) {
+            return g.op("RotaryEmbedding", {of, g.weight({4, 2}), g.weight({4, 2})}, {{"num_heads", "2"}});
+        };
+        const Entry mixed
+            = g.op("Attention", {turned(product(normal)), turned(product(normal)), product(normal)},
+                   {{"q_num_heads", "2"}, {"kv_num_heads", "2"}});
+        const auto units = unitsOf(g.model({product(mixed)}));
+        QCOMPARE(kindsOf(units),
+                 (QStringList{"RMSNorm", "Rotary embedding", "Rotary embedding", "Attention"}));
+        QCOMPARE(units[3].nodes.size(), std::size_t{6}); // with three products and two turns
+    }
+
     void aClassifierIsNoAttention()
     {
         Onnx g(*onnx());

@@ -254,7 +254,7 @@ private Q_SLOTS:
                      forced = add(graph, "softmax", "forced"), pinned = add(graph, "Pooling", "pinned");
         Policy policy;
         policy.excludedNames = {"/^ke/"};
-        policy.nodeOverrides = {{"forced", DType::F16}, {"pinned", DType::F32}};
+        policy.nodeOverrides = {{"forced", DType::F16}, {"/^pin+ed$/", DType::F32}};
         std::vector<Warning> warnings;
         const Assignment made = assign(graph, rulesOf(policy), matchNames(policy, graph, warnings).value());
         QCOMPARE(said(made, data), std::string("variable, , "));
@@ -277,7 +277,7 @@ private Q_SLOTS:
         QCOMPARE(said(made, own), std::string("unlisted, follow, "));
         QCOMPARE(said(made, kept), std::string("excluded-name, fp32, excluded_sym_names: \"/^ke/\""));
         QCOMPARE(said(made, forced), std::string("override, target, node_overrides: \"forced\" = float16"));
-        QCOMPARE(said(made, pinned), std::string("override, fp32, node_overrides: \"pinned\" = float32"));
+        QCOMPARE(said(made, pinned), std::string("override, fp32, node_overrides: \"/^pin+ed$/\" = float32"));
     }
 
     void anOverrideBeatsAnExclusionAndBothBeatTheLists()

@@ -164,6 +164,34 @@ private Q_SLOTS:
                              "node_overrides: \"relu1\" matches no node (did you mean relu0?)"));
     }
 
+    void patternsOverrideWhatNoNameOverrides()
+    {
+        Policy policy;
+        policy.nodeOverrides = {{"/^conv/", DType::F16},
+                                {"/^(conv|relu)/", DType::F32}, // before /^conv/ in the order of texts
+                                {"conv1", DType::F16},
+                                {"/odd/", DType::F16}, // a node's very name
+                                {"/^pool/", DType::F32}};
+        policy.excludedNames = {"relu0", "conv1"};
+        const Matched result = matched(policy, smallGraph());
+        QCOMPARE(result.overrides,
+                 (Names{"/odd/ float16", "conv0 float32", "conv1 float16", "relu0 float32"}));
+        QCOMPARE(
+            result.told,
+            std::string("node_overrides: \"conv1\" is also excluded: the override to float16 applies\n"
+                        "node_overrides: \"/^conv/\" also matches operators that \"/^(conv|relu)/\" sets to "
+                        "another type, which applies\n"
+                        "node_overrides: \"/^pool/\" matches no operator"));
+        policy.nodeOverrides = {{"/^relu/", DType::F16}};
+        QCOMPARE(matched(policy, smallGraph()).told,
+                 std::string("node_overrides: \"/^relu/\" also matches excluded operators: the override to "
+                             "float16 applies"));
+        policy.nodeOverrides = {{"/conv(/", DType::F16}};
+        QCOMPARE(matched(policy, smallGraph()).told,
+                 std::string("node_overrides[\"/conv(/\"], character 5 of the pattern: unmatched '('; write "
+                             "'\\(' to match the character itself"));
+    }
+
     void manyUnknownNamesOnALargeGraphStayQuickAndShort()
     {
         Graph graph = halftone::test::emptyGraph();

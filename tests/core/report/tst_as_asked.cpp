@@ -48,6 +48,21 @@ private Q_SLOTS:
                  std::string("casts and reorders that ONNX Runtime added take 10.0 % of the time"));
     }
 
+    /// Those that a conversion inserts, alone or as part of a group.
+    void castsAreNoOperators()
+    {
+        latency::Latency latency;
+        latency.runtime = {"ONNX Runtime", "1.22.0", "CPUExecutionProvider"};
+        latency.layers = {layer({"a_cast"}, DType::F32, DType::F32, 5, StepKind::Cast),
+                          layer({"a", "b_cast"}, DType::F16, DType::F32, 60)};
+        for (latency::LayerLatency &one : latency.layers)
+            one.step.casts = 1;
+        QCOMPARE(report::asAsked(latency).all, std::size_t{1});
+        QCOMPARE(report::asAskedTexts(latency),
+                 std::vector<std::string>{"ONNX Runtime ran 0 of 1 float16 operators in float16"});
+        QVERIFY(report::addedText(latency).empty()); // the model's own
+    }
+
     void codesAreWhatPairsAskFor()
     {
         latency::Latency latency;

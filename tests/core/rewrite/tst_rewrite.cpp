@@ -2,6 +2,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/io/model_io.h"
 #include "core/io/mxnet/symbol_json.h"
+#include "core/rewrite/inline_calls.h"
 #include "core/rewrite/rewrite.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
@@ -78,6 +79,7 @@ private Q_SLOTS:
     void pruningRemovesUnreadNodesAndParameters();
     void inliningNamesNodesAfterTheirCalls();
     void inliningTakesControlFlowAlong();
+    void inliningMayLeaveOperatorsOfLibraries();
     void inliningLeavesWhatItsBodyOnlyStandsFor();
 };
 
@@ -274,6 +276,23 @@ void TestRewrite::inliningTakesControlFlowAlong()
     QCOMPARE(made.notes, std::vector<std::string>());
     QVERIFY(!operatorsOf(made.model.graph).filter(QStringLiteral("If ")).isEmpty());
     QVERIFY(operatorsOf(made.model.graph).filter(QStringLiteral("fn.")).isEmpty());
+}
+
+void TestRewrite::inliningMayLeaveOperatorsOfLibraries()
+{
+    const auto wanted = rewrite::InlinedCalls::OfTheModel;
+    const auto library = io::loadModel(kData + "/onnx_calls/fast_gelu.onnx");
+    if (!library.ok() && library.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    const auto own = io::loadModel(kData + "/onnx_calls/function_nested.onnx");
+    QVERIFY(library.ok() && own.ok());
+    const auto left = rewrite::inlineCalls(library.value().model, wanted, {});
+    QVERIFY(left.ok());
+    QCOMPARE(left.value().changed, std::size_t{0});
+    QCOMPARE(operatorsOf(left.value().model.graph).filter(QStringLiteral("FastGelu")).size(), 1);
+    const auto inlined = rewrite::inlineCalls(own.value().model, wanted, {});
+    QVERIFY(inlined.ok());
+    QVERIFY(operatorsOf(inlined.value().model.graph).filter(QStringLiteral("fn.")).isEmpty());
 }
 
 /// Texts are told by their places, and scores without their labels: a file says of its outputs that they are the others.

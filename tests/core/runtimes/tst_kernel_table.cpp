@@ -82,9 +82,11 @@ private Q_SLOTS:
     void castsAreCountedAroundWhatIsWidened()
     {
         const auto texts = runtimes::missingTexts(smallTable(), network("float16", DType::F16));
-        QCOMPARE(texts,
-                 std::vector<std::string>{
-                     "Toy 1 has no float16 kernel for Conv: it will run in float32, with 2 casts"});
+        QCOMPARE(
+            texts,
+            std::vector<std::string>{
+                "Toy 1 has no float16 kernel for Conv: it will run in float32, with 2 casts in each run and "
+                "1 cast when the model is loaded"});
     }
 
     void aRefusalIsForetold()

@@ -1,3 +1,4 @@
+#include "core/runtimes/ask_python.h"
 #include "core/runtimes/find_library.h"
 #include "core/runtimes/node_names.h"
 #include "core/runtimes/record.h"
@@ -54,6 +55,7 @@ private Q_SLOTS:
     void executedNodesAreRead();
     void badRecordsAreErrors();
     void aLibraryIsFoundInAnEnvironment();
+    void aScriptIsAskedForItsPackages();
     void aVariableIsFinal();
     void aRefusalIsOneLine();
 };
@@ -165,6 +167,38 @@ void RowsTest::aLibraryIsFoundInAnEnvironment()
     qunsetenv("VIRTUAL_ENV");
     QCOMPARE(ort.version, std::string("1.22.0"));
     QCOMPARE(openvino.version, std::string("2026.4.1"));
+}
+
+/// As those of pyenv, which choose a Python somewhere else.
+void RowsTest::aScriptIsAskedForItsPackages()
+{
+    const QTemporaryDir chosen;
+    touch(chosen.path() + "/lib/python3.11/site-packages/onnxruntime/capi/libonnxruntime.so.1.99.0");
+    const QTemporaryDir shims;
+    const QString script = shims.filePath("python3");
+    const auto write = [&](const QString &line) {
+        QFile file(script);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(("#!/bin/sh\n" + line + "\n").toUtf8());
+        file.close();
+        QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+    };
+    write("test \"$1\" = -c && echo '" + chosen.path() + "'");
+    qunsetenv("HALFTONE_ORT");
+    const QByteArray path = qgetenv("PATH");
+    const QByteArray home = qgetenv("HOME");
+    qputenv("PATH", shims.path().toUtf8());
+    qputenv("HOME", shims.path().toUtf8());
+    const auto found = runtimes::findLibrary(runtimes::kinds()[0]);
+    const auto asked = runtimes::askForLibrary(runtimes::kinds()[0], found);
+    qputenv("PATH", path);
+    qputenv("HOME", home);
+    if (!found.file.empty())
+        QSKIP("ONNX Runtime is installed for the loader");
+    QVERIFY(found.mayBeAsked);
+    QCOMPARE(asked.version, std::string("1.99.0"));
+    write("exec sleep 60");
+    QVERIFY(!runtimes::askedPrefix(script.toStdString(), std::chrono::milliseconds(50)));
 }
 
 void RowsTest::aVariableIsFinal()

@@ -1,10 +1,13 @@
 #include "core/backends/backend_entry.h"
 #include "core/backends/backends.h"
 #include "core/infer/infer_types.h"
+#include "core/io/model_io.h"
 #include "core/kernels/latency_plan.h"
+#include "core/runtimes/handed_model.h"
 #include "core/runtimes/runtimes.h"
 #include "tests/support/onnx_builder.h"
 
+#include <QFile>
 #include <QTest>
 
 #include <chrono>
@@ -70,6 +73,7 @@ private Q_SLOTS:
     void aHangIsEnded();
     void aStopIsObeyed();
     void layersGiveValues();
+    void operatorsOfLibrariesAreHandedOver();
     void anOldVersionIsRefused();
 };
 
@@ -221,6 +225,25 @@ void RuntimesTest::layersGiveValues()
         });
     QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
     QCOMPARE(taken, std::size_t{1});
+}
+
+/// A runtime has kernels of its own for them; functions of this program only stand for them here.
+void RuntimesTest::operatorsOfLibrariesAreHandedOver()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx_calls/fast_gelu.onnx");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    infer::TypedModel typed{loaded.value().model, {}, {}, {}, {}};
+    const auto shapes = infer::inferShapes(typed.model.graph, {});
+    const auto types = infer::inferTypes(typed.model.graph, std::vector{DType::F32});
+    QVERIFY(shapes.ok() && types.ok());
+    typed.shapes = shapes.value();
+    typed.types = types.value();
+    const auto handed = runtimes::HandedModel::make(typed);
+    QVERIFY2(handed.ok(), handed.ok() ? "" : handed.error().message().c_str());
+    QFile file(QString::fromStdString(handed.value().file()));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray bytes = file.readAll();
+    QVERIFY(bytes.contains("FastGelu") && bytes.contains("com.microsoft"));
 }
 
 void RuntimesTest::anOldVersionIsRefused()

@@ -70,6 +70,37 @@ private Q_SLOTS:
         const auto left = session::fitPolicy(table("tensorrt"), network(22), policy);
         QVERIFY(!left.ok());
         QCOMPARE(left.error().code, Errc::Unsupported);
+        const auto read = session::checkOpset(table("tensorrt"), network(21).graph);
+        QVERIFY(!read.ok());
+        QCOMPARE(read.error().code, Errc::Unsupported);
+        QVERIFY(session::checkOpset(table("ort"), network(21).graph).ok());
+        QVERIFY(session::checkOpset(table("tensorrt"), network(20).graph).ok());
+    }
+
+    /// Statistics stay in float32 where they may, and OpenVINO takes one type only.
+    void aNormalisationOfTwoTypesIsRefused()
+    {
+        const auto answer = [](int opset, DType type) {
+            return table("openvino").answer("BatchNormalization", opset, type).isRefused();
+        };
+        QVERIFY(!answer(13, DType::F16));
+        QVERIFY(answer(14, DType::F16) && answer(22, DType::BF16));
+        QVERIFY(!answer(22, DType::F32));
+    }
+
+    /// Those that only run in another type are measured, not left out.
+    void whatIsRefusedIsKnown()
+    {
+        policy::Policy policy;
+        policy.target = DType::F16;
+        const auto wide = session::refusedNodes("ort", network(17), policy);
+        QVERIFY(wide.ok() && wide.value().empty());
+        policy.target = DType::BF16;
+        const auto refused = session::refusedNodes("ort", network(17), policy);
+        QVERIFY(refused.ok());
+        QCOMPARE(refused.value().size(), std::size_t{1});
+        QCOMPARE(refused.value()[0].name, std::string("conv"));
+        QVERIFY(session::refusedNodes("cpu", network(17), policy).value().empty());
     }
 
     void theFormOfCodesIsTheRuntimes()

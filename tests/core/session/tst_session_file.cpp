@@ -85,7 +85,7 @@ private Q_SLOTS:
         const auto refused = session::parseSession(wrong.toStdString(), folder.path().toStdString());
         QVERIFY(!refused.ok());
         QCOMPARE(QString::fromStdString(refused.error().message()),
-                 QStringLiteral("data.metric: \"f1\", expected top1, top5, miou, psnr or cosine"));
+                 QStringLiteral("data.metric: \"f1\", expected top1, top5, miou, psnr, cosine or perplexity"));
     }
 
     void whatDoesNotFitIsNamed_data()

@@ -69,7 +69,7 @@ Result<std::optional<TaskScore>> scoreOf(const Case &one)
     const auto rows = static_cast<std::size_t>(reference.shape()[0]);
     tasks::JudgedExamples examples = examplesOf(rows, one.input);
     if (one.hasLabels)
-        examples.labels = arrayNamed("labels").values<std::int64_t>();
+        examples.labels.classes = arrayNamed("labels").values<std::int64_t>();
     HALFTONE_TRY(auto task, tasks::Task::of(one.choice, examples, networkEndingWith(one.op).graph));
     tasks::TaskCount count(std::move(task));
     const auto part = [](const Tensor &whole, std::size_t first, std::size_t number) {
@@ -98,6 +98,12 @@ std::string writtenNpz(const QTemporaryDir &folder, const Tensor &targets)
     if (!io::writeNpz(arrays, path).ok())
         qFatal("cannot write");
     return path;
+}
+
+Tensor floats(Shape shape, const std::vector<float> &values)
+{
+    const auto *const bytes = reinterpret_cast<const std::byte *>(values.data());
+    return Tensor::owning(DType::F32, std::move(shape), {bytes, bytes + sizeof(float) * values.size()});
 }
 
 } // namespace
@@ -259,6 +265,98 @@ private Q_SLOTS:
                  (std::vector<std::uint8_t>{0, 1}));
         for (const char *wrong : {"colour.png", "outputs.npz", "nothing.png"})
             QVERIFY2(!io::readLabelImage(kFolder + wrong).ok(), wrong);
+    }
+
+    /// Perplexity is e to the mean of -ln of the right classes' probabilities, over all steps that are judged (Q-perplexity).
+    void perplexityJoinsAllStepsThatAreJudged()
+    {
+        // Two texts of three steps, three classes; logits are logarithms of these probabilities, and anything more.
+        const std::vector<double> shares{0.5, 0.25, 0.25, 0.1, 0.8, 0.1, 0.2, 0.2,  0.6,
+                                         0.7, 0.2,  0.1,  0.3, 0.3, 0.4, 0.9, 0.05, 0.05};
+        std::vector<float> logits;
+        for (std::size_t k = 0; k < shares.size(); ++k)
+            logits.push_back(static_cast<float>(std::log(shares[k]) + static_cast<double>(k / 3)));
+        tasks::JudgedExamples examples = examplesOf(2, {});
+        examples.labels.perExample = 3;
+        examples.labels.classes = {0, 1, io::Labels::kNotJudged, 2, 1, io::Labels::kNotJudged};
+        TaskChoice choice;
+        choice.metric = Metric::Perplexity;
+        tasks::TaskCount count(
+            tasks::Task::of(choice, examples, networkEndingWith("identity").graph).value());
+        const Tensor first = floats({1, 3, 3}, {logits.begin(), logits.begin() + 9});
+        const Tensor second = floats({1, 3, 3}, {logits.begin() + 9, logits.end()});
+        const Tensor even = floats({1, 3, 3}, std::vector<float>(9, 1.0F));
+        QVERIFY(count.add(first, &even, 0).ok());
+        QVERIFY(count.add(second, &even, 1).ok());
+        const auto score = count.result();
+        const double wanted = std::exp(-(std::log(0.5) + std::log(0.8) + std::log(0.1) + std::log(0.3)) / 4);
+        QVERIFY(std::abs(*score->reference - wanted) < 1e-6 * wanted);
+        QVERIFY(std::abs(*score->other - 3) < 1e-12);
+        QVERIFY(std::abs(*score->ratio() - 3 / wanted) < 1e-6);
+        QVERIFY(score->isWorse() == (wanted < 3));
+        QCOMPARE(score->examples, std::size_t{2});
+        // The parts of two counts are the parts of one.
+        tasks::TaskParts joined = count.parts();
+        joined.add(count.parts());
+        QCOMPARE(*joined.result()->reference, *score->reference);
+    }
+
+    void probabilitiesAreTakenAsSuch()
+    {
+        tasks::JudgedExamples examples = examplesOf(1, {});
+        examples.labels.perExample = 2;
+        examples.labels.classes = {1, 0};
+        TaskChoice choice;
+        choice.metric = Metric::Perplexity;
+        tasks::TaskCount count(tasks::Task::of(choice, examples, networkEndingWith("softmax").graph).value());
+        QVERIFY(count.add(floats({1, 2, 2}, {0.75F, 0.25F, 0.5F, 0.5F}), nullptr, 0).ok());
+        QVERIFY(std::abs(*count.result()->reference - std::sqrt(8.0)) < 1e-12);
+    }
+
+    void perplexityNeedsLabels()
+    {
+        TaskChoice choice;
+        choice.metric = Metric::Perplexity;
+        const auto task = tasks::Task::of(choice, examplesOf(1, {}), networkEndingWith("identity").graph);
+        QVERIFY(!task.ok());
+        QCOMPARE(task.error().code, Errc::BadCall);
+    }
+
+    void labelsOfStepsCountEachStep()
+    {
+        io::Labels labels;
+        labels.perExample = 2;
+        labels.classes = {1, 0, io::Labels::kNotJudged, 1};
+        tasks::AccuracyCount count(labels);
+        const Tensor head = floats({2, 2, 2}, {0, 1, 0, 1, 1, 0, 0, 1});
+        QVERIFY(count.add(head, 0).ok());
+        QCOMPARE(count.result()->examples, std::size_t{3});
+        QCOMPARE(count.result()->top1, 2.0 / 3);
+    }
+
+    void labelsThatDoNotFitAreRefused_data()
+    {
+        QTest::addColumn<std::size_t>("perExample");
+        QTest::addColumn<std::vector<std::int64_t>>("shape");
+        QTest::newRow("one label, rows of steps") << std::size_t{1} << std::vector<std::int64_t>{2, 4, 3};
+        QTest::newRow("labels of other steps") << std::size_t{3} << std::vector<std::int64_t>{2, 4, 3};
+        QTest::newRow("labels of steps, one row") << std::size_t{3} << std::vector<std::int64_t>{2, 3};
+    }
+
+    void labelsThatDoNotFitAreRefused()
+    {
+        QFETCH(const std::size_t, perExample);
+        QFETCH(const std::vector<std::int64_t>, shape);
+        io::Labels labels;
+        labels.perExample = perExample;
+        labels.classes.assign(2 * perExample, 1);
+        const Shape dims(shape);
+        tasks::AccuracyCount count(labels);
+        const auto added
+            = count.add(floats(dims, std::vector<float>(static_cast<std::size_t>(*dims.elementCount()))), 0);
+        QVERIFY(!added.ok());
+        QCOMPARE(added.error().code, Errc::BadInput);
+        QVERIFY(QString::fromStdString(added.error().message()).contains("first output has the shape"));
     }
 
     void wordsAreThoseOfTheMetric()

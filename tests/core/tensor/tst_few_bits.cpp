@@ -107,6 +107,20 @@ private Q_SLOTS:
         QCOMPARE(narrowed<float>({nan}, DType::F4E2M1), std::vector{8}); // as ml_dtypes has it, -0
     }
 
+    /// OCP's Microscaling Formats, 1.0, section 5.4.1: 2^(code - 127), and 255 is NaN.
+    void powersOfTwo()
+    {
+        for (int code = 0; code < 255; ++code) {
+            const double value = std::ldexp(1.0, code - 127);
+            QCOMPARE(widened(DType::F8E8M0, {code})[0], value);
+            QCOMPARE(narrowed<double>({value}, DType::F8E8M0), std::vector{code});
+        }
+        QVERIFY(std::isnan(widened(DType::F8E8M0, {255})[0]));
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        QCOMPARE(narrowed<double>({1.4, 1.5, 1.6, 3, 0, kInfinity, -1, nan}, DType::F8E8M0),
+                 (std::vector{127, 128, 128, 128, 0, 254, 255, 255}));
+    }
+
     /// ONNX's Cast: to integers cut towards zero; bits that do not fit are left out.
     void integersKeepTheirLowBits_data()
     {

@@ -1,12 +1,15 @@
 #include "core/io/model_io.h"
 #include "core/walks/drawn_inputs.h"
 #include "tests/support/build_graph.h"
+#include "tests/support/onnx_builder.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <set>
 
 using namespace halftone;
 
@@ -94,6 +97,30 @@ private Q_SLOTS:
         const auto n = static_cast<double>(count);
         QVERIFY(std::abs(sum / n) < 4 / std::sqrt(n));
         QVERIFY(std::abs(squares / n - 1) < 4 * std::sqrt(2 / n));
+    }
+
+    /// Token numbers are rows of a table; a cache is empty.
+    void integersLieBelowTheHeightOfTheTableThatTheyPointInto()
+    {
+        test::OnnxBuilder g(17);
+        const graph::Entry ids = g.input("ids", "int64", "[n,s]");
+        const graph::Entry table = g.input("table", "float32", "[50,2]");
+        const graph::Entry past = g.input("past.0", "float32", "[n,2,p,2]");
+        const graph::Model model{g.withHeads({g.op("Gather", "rows", {}, {table, ids}),
+                                              g.op("Identity", "present.0", {}, {past})}),
+                                 {test::OnnxBuilder::floats("table", {50, 2}, std::vector<float>(100))},
+                                 true};
+        const auto drawn = walks::drawInputs(model, 8);
+        QVERIFY2(drawn.ok(), drawn.ok() ? "" : drawn.error().message().c_str());
+        QCOMPARE(drawn.value().arrays.size(), std::size_t{2});
+        const std::vector<std::int64_t> values = drawn.value().arrays[0].tensor.values<std::int64_t>();
+        QCOMPARE(values.size(), std::size_t{8 * 16});
+        QVERIFY(std::ranges::all_of(values, [](std::int64_t id) { return id >= 0 && id < 50; }));
+        // Of 128 even draws of 50 rows about 46 differ, and their mean is 24.5 within 4 * 14.4 / sqrt(128).
+        QVERIFY(std::set<std::int64_t>(values.begin(), values.end()).size() > 35);
+        const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+        QVERIFY(std::abs(sum / 128 - 24.5) < 5.2);
+        QVERIFY(drawn.value().arrays[1].tensor.shape() == tensor::Shape({8, 2, 0, 2}));
     }
 
     void whatNothingTellsIsRefusedByName()

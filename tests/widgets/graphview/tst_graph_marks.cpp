@@ -125,7 +125,8 @@ void TestGraphMarks::theLegendsMarksHaveTheColoursThatCastsHave()
     // Both are drawn before the words that they belong to.
     const QString words = QStringLiteral("%1 casts inserted").arg(opened.controller.snapshot()->castCount());
     const QImage image = const_cast<widgets::Legend *>(legend)->grab().toImage();
-    const int end = image.width() - 8 - legend->fontMetrics().horizontalAdvance(words);
+    const int end
+        = image.width() - 20 - legend->fontMetrics().horizontalAdvance(words); // and the mark that folds it
     for (const tensor::DType type : {tensor::DType::F16, tensor::DType::F32}) {
         const QColor colour = widgets::precisionLook(type, widgets::isDark(legend->palette())).colour;
         int seen = 0;

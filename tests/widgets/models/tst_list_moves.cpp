@@ -5,7 +5,9 @@
 #include "widgets/models/list_removal.h"
 #include "widgets/models/name_pattern.h"
 
+#include <QFile>
 #include <QMimeData>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <set>
@@ -39,6 +41,42 @@ private:
                 payload.ops.push_back(random.oneOf(ops));
         }
         return payload;
+    }
+
+    /// Thirty blocks of a convolution and an activation.
+    static std::unique_ptr<session::Document> blocks(const QTemporaryDir &folder)
+    {
+        QStringList nodes{R"({"op":"null","name":"data","inputs":[]})"};
+        QStringList variables{"0"};
+        const auto add
+            = [&nodes](const char *op, const QString &name, const char *attributes, const QString &inputs) {
+                  nodes << QStringLiteral("{\"op\":\"%1\",\"name\":\"%2\",\"attrs\":{%3},\"inputs\":[%4]}")
+                               .arg(QLatin1String(op), name, QLatin1String(attributes), inputs);
+                  return QStringLiteral("[%1,0,0]").arg(nodes.size() - 1);
+              };
+        QString last = "[0,0,0]";
+        for (int k = 0; k < 30; ++k) {
+            const QString name = QStringLiteral("layers.%1").arg(k);
+            variables << QString::number(nodes.size());
+            const QString weight = add("null", name + ".conv_weight", "", "");
+            last
+                = add("Convolution", name + ".conv",
+                      "\"kernel\":\"(1, 1)\",\"num_filter\":\"2\",\"no_bias\":\"True\"", last + ',' + weight);
+            last = add("Activation", name + ".act", "\"act_type\":\"relu\"", last);
+        }
+        QFile file(folder.filePath(QStringLiteral("blocks-symbol.json")));
+        if (!file.open(QIODevice::WriteOnly))
+            qFatal("cannot write the model");
+        file.write(
+            QStringLiteral("{\"nodes\":[%1],\"arg_nodes\":[%2],\"heads\":[%3],\"attrs\":{\"mxnet_version\":"
+                           "[\"int\",10901]}}")
+                .arg(nodes.join(','), variables.join(','), last)
+                .toUtf8());
+        file.close();
+        auto opened = session::Document::open(file.fileName().toStdString());
+        if (!opened.ok())
+            qFatal("%s", opened.error().message().c_str());
+        return std::move(opened).value();
     }
 
 private Q_SLOTS:
@@ -167,6 +205,52 @@ private Q_SLOTS:
         norms.pop_back(); // the pattern would say more than is meant
         QVERIFY(!patternFor(graph, norms));
         QCOMPARE(patternFor(graph, {"layers.3.norm"}), std::optional<std::string>("/^layers\\.3\\.norm$/"));
+    }
+
+    /// Thirty blocks of a convolution and a sum that could overflow.
+    void manyNodesMoveToAnyListByAPattern()
+    {
+        const QTemporaryDir folder;
+        m_controller.setDocument(blocks(folder));
+        ListPayload convolutions;
+        for (int k = 0; k < 30; ++k)
+            convolutions.nodes.push_back("layers." + std::to_string(k) + ".conv");
+        const std::string pattern = "/^layers\\.\\d+\\.conv$/";
+        for (const auto &[list, type] :
+             {std::pair(ListId::Int8, tensor::DType::I8), std::pair(ListId::Target, tensor::DType::F16)}) {
+            const ListMove move = moveTo(snapshot(), convolutions, list);
+            const auto byPattern = std::ranges::find_if(move.choices, [&](const MoveChoice &one) {
+                return one.label.contains(QString::fromStdString(pattern));
+            });
+            QVERIFY(byPattern != move.choices.end() && byPattern->edit);
+            QVERIFY(m_controller.apply(*byPattern->edit));
+            QCOMPARE(snapshot().policy->nodeOverrides,
+                     (std::map<std::string, tensor::DType>{{pattern, type}})); // the one before is gone
+            const auto entries = listEntries(snapshot(), {})[static_cast<std::size_t>(list)];
+            const auto row = std::ranges::find(entries, pattern, &ListEntry::name);
+            QVERIFY(row != entries.end() && row->kind == ListEntry::Kind::Pattern);
+            QCOMPARE(row->nodes, std::size_t{30});
+        }
+        for (const std::string &name : convolutions.nodes)
+            QCOMPARE(snapshot().precisionOf(test::nodeNamed(snapshot().graph(), name.c_str())),
+                     tensor::DType::F16);
+        // A part of them: a node's own name beats the pattern, which stays for the others.
+        const ListPayload one{{}, {convolutions.nodes.front()}};
+        QVERIFY(!moveTo(snapshot(), one, ListId::Excluded).isPossible());
+        QVERIFY(moveTo(snapshot(), one, ListId::Neutral).choices.empty()
+                || !moveTo(snapshot(), one, ListId::Neutral).choices.front().edit);
+        QVERIFY(m_controller.apply(*moveTo(snapshot(), one, ListId::Fp32).choices.front().edit));
+        QCOMPARE(snapshot().policy->nodeOverrides.size(), std::size_t{2});
+        // All of them: both go.
+        QVERIFY(m_controller.apply(*moveTo(snapshot(), convolutions, ListId::Neutral).choices.front().edit));
+        QVERIFY(snapshot().policy->nodeOverrides.empty());
+        m_controller.undo();
+        const auto entries = listEntries(snapshot(), {})[static_cast<std::size_t>(ListId::Target)];
+        const auto row = std::ranges::find(entries, pattern, &ListEntry::name);
+        QVERIFY(row != entries.end());
+        QCOMPARE(row->nodes, std::size_t{29});
+        QVERIFY(m_controller.apply(removalOf(snapshot(), {{ListId::Target, *row}}).value()));
+        QCOMPARE(snapshot().policy->nodeOverrides.size(), std::size_t{1});
     }
 
     void int8LiesOverTheOtherLists()

@@ -1,3 +1,4 @@
+#include "tests/widgets/models/decoder_document.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/plots/block_map.h"
 #include "widgets/plots/custom_plot.h"
@@ -118,6 +119,34 @@ private Q_SLOTS:
         QCOMPARE(grid.isEmpty(), third.isEmpty());
         if (!grid.isEmpty())
             QCOMPARE(grid.blocks[3], third);
+    }
+
+    void blocksOfTwoKindsHaveDifferentNames()
+    {
+        QStringList names;
+        for (const char *const part : {"encoder", "decoder"})
+            for (int block = 0; block < 4; ++block)
+                for (int layer = 0; layer < 4; ++layer)
+                    names << QStringLiteral("/model/%1/layers.%2/attn/l%3/MatMul")
+                                 .arg(QLatin1String(part))
+                                 .arg(block)
+                                 .arg(layer);
+        const BlockGrid grid = blockGrid(names);
+        QCOMPARE(grid.blocks.size(), qsizetype{8});
+        QCOMPARE(grid.blocks[0], QStringLiteral("encoder/layers.0"));
+        QCOMPARE(grid.blocks[4], QStringLiteral("decoder/layers.0"));
+    }
+
+    void whatComputesShapesIsNoKind()
+    {
+        auto document = test::openDecoder({4});
+        if (!document)
+            QSKIP("this build reads no ONNX models");
+        m_controller.setDocument(std::move(document));
+        const auto map = shown();
+        const QString text = map->csv();
+        QVERIFY2(text.contains("layers.3,self_attn/q_proj,"), qPrintable(text));
+        QVERIFY2(!text.contains("self_attn/q/length"), qPrintable(text)); // Shape, Gather: integers
     }
 
     void aCellHasTheWorstErrorAndTheTimeOfItsSteps()
