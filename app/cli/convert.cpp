@@ -154,9 +154,9 @@ std::string withWeights(std::string report, const StoredWeights &weights)
 {
     if (!weights)
         return report;
-    Json json = Json::parse(report, nullptr, false);
+    Json json = parseOrdered(report);
     addWeightsJson(*weights, json);
-    return json.dump(2, ' ', false, Json::error_handler_t::replace);
+    return jsonText(json, 2);
 }
 
 /// A model that nothing is asked of is written as it was read, or as the same in another format.
