@@ -62,7 +62,7 @@ run_quietly() {
 # install_packages NAME...: installs the Debian packages that are missing, if any.
 install_packages() {
     command -v dpkg-query >/dev/null \
-        || fail "packages are installed on Debian and its kin only; here, install what corresponds to: $*"
+        || fail "packages are only installed on Debian and systems derived from it; here, install the equivalents of: $*"
     local missing=() package
     for package in "$@"; do
         [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")

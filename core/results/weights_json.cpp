@@ -43,9 +43,9 @@ void addLowered(const weights::LoweredModel &lowered, OrderedJson &json)
 
 std::string withLowered(const std::string &report, const weights::LoweredModel &lowered)
 {
-    OrderedJson json = OrderedJson::parse(report, nullptr, false);
+    OrderedJson json = parseOrdered(report);
     addLowered(lowered, json);
-    return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+    return jsonText(json, 2);
 }
 
 OrderedJson loweredJson(const weights::LoweredModel &lowered, const std::vector<std::string> &written,

@@ -8,7 +8,7 @@
  * The library in C, for other languages: libhalftone.so exports these functions and nothing else.
  *
  * Handles. A handle is immutable once made, except ht_data while arrays are added; any number of threads may use one at the same time.
- * Whoever receives a handle frees it with its ..._free(); NULL is allowed there. A handle keeps what it was made of: a model may be freed
+ * The receiver of a handle frees it with its ..._free(); NULL is allowed there. A handle keeps what it was made of: a model may be freed
  * before its conversions.
  *
  * Errors. A function that can fail returns an ht_kind: HT_OK, or what went wrong. If `error` is not NULL, *error then receives a record to

@@ -192,6 +192,7 @@ std::span<const dialect::OpInfo *const> OnnxDialect::operators() const
     std::call_once(m_listed, [this] {
         for (const auto &[name, info] : operatorsOf(m_opset))
             m_all.push_back(info);
+        std::ranges::sort(m_all, {}, &dialect::OpInfo::name);
     });
     return m_all;
 }

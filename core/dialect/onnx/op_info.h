@@ -3,10 +3,10 @@
 #include "core/dialect/converted_types.h"
 #include "core/dialect/op_info.h"
 
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 /// ONNX's operators as data (resources/onnx/operators.json, made from ONNX's own schemas). The first call parses the table,
@@ -68,7 +68,7 @@ struct OpClass
 };
 
 /// By name, what each operator is in that opset. Needs: kOldestOpset to kNewestOpset.
-const std::map<std::string_view, const OpInfo *> &operatorsOf(int opset);
+const std::unordered_map<std::string_view, const OpInfo *> &operatorsOf(int opset);
 /// Of the canonical name; empty texts for an unknown operator.
 const OpClass &classOf(std::string_view op);
 

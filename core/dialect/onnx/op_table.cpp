@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cassert>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -95,7 +96,7 @@ OpInfo readVersion(const std::string &name, const Json &op, const Json &version)
 struct Table
 {
     std::vector<std::unique_ptr<const OpInfo>> infos;
-    std::array<std::map<std::string_view, const OpInfo *>, kNewestOpset + 1> byOpset;
+    std::array<std::unordered_map<std::string_view, const OpInfo *>, kNewestOpset + 1> byOpset;
     std::map<std::string, OpClass, std::less<>> classes;
 };
 
@@ -129,7 +130,7 @@ const Table &table()
 
 } // namespace
 
-const std::map<std::string_view, const OpInfo *> &operatorsOf(int opset)
+const std::unordered_map<std::string_view, const OpInfo *> &operatorsOf(int opset)
 {
     return table().byOpset[static_cast<std::size_t>(opset)];
 }

@@ -71,7 +71,7 @@ OptionField readField(const SortedJson &json, const OperatorTable &table)
 OperatorTable readOperators()
 {
     OperatorTable table;
-    const SortedJson json = SortedJson::parse(resource("tflite/operators.json"), nullptr, false);
+    const SortedJson json = parseSorted(resource("tflite/operators.json"));
     assert(json.is_object() && "operators.json does not parse");
     for (const auto &[name, facts] : json["operators"].items()) {
         auto info = std::make_unique<OpInfo>();
