@@ -74,6 +74,23 @@ def test_quantize_is_the_command_lines(model, digits, tmp_path):
     assert numpy.mean(probabilities.argmax(1) == digits["labels"]) > 0.98
 
 
+def test_weights_are_the_command_lines(model, tmp_path):
+    converted = ht.convert(model, "float16", weights="uint4/32", weight_method="rtn")
+    expected = call_cli("convert", MODEL, "--target", "float16", "--weights", "uint4/32", "--method", "rtn", "--out", tmp_path / "c")
+    assert steady(converted.report) == steady(expected)
+    assert converted.to_bytes() == (tmp_path / "c.onnx").read_bytes()
+    assert ht.compare(model, converted, SAMPLE / "digits-test.npz", examples=20).report["unmatched"] == []
+    data = SAMPLE / "digits-calibration.npz"
+    quantized = ht.quantize(model, data, weights=["int8/32", "fc=int4/32"], weight_form="qdq")
+    expected = call_cli("quantize", MODEL, "--weights", "int8/32", "--weights", "fc=int4/32", "--form", "qdq", "--inputs", data,
+                        "--out", tmp_path / "q")
+    assert steady(quantized.report) == steady(expected)
+    assert quantized.nodes[0]["method"] == "gptq" and quantized.nodes[0]["format"] == "int4/32"
+    assert quantized.to_bytes() == (tmp_path / "q.onnx").read_bytes()
+    with pytest.raises(ht.BadCall, match="gptq needs data"):
+        ht.quantize(model, weights="int4/32", weight_method="gptq")
+
+
 def test_types_and_exclusions_of_quantize(model):
     quantized = ht.quantize(model, SAMPLE / "digits-calibration.npz", types=["Conv"], exclude=["stem_conv"], form="qoperator")
     operators = {node.op_type for node in quantized.to_onnx().graph.node}

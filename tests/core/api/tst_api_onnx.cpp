@@ -273,6 +273,33 @@ private Q_SLOTS:
         QVERIFY(take(api::bytes(ofTable.model)) == take(api::bytes(calibrated.model)));
     }
 
+    void weightsAreStoredAsCodes()
+    {
+        const api::Model model = sample();
+        api::QuantizeOptions options;
+        options.weights = {"uint4/32"};
+        const api::Quantization alone = take(api::quantize(model, options));
+        QCOMPARE(alone.quantized, (std::vector<std::string>{"fc"}));
+        QVERIFY(alone.model.operators().contains("DequantizeLinear"));
+        options.correctBiases = true;
+        QVERIFY(api::quantize(model, options).error().kind == api::ErrorKind::BadCall);
+
+        api::Policy policy;
+        policy.weights = {"uint4/32"};
+        const api::Conversion converted = take(api::convert(model, policy));
+        QVERIFY(converted.model().operators().contains("DequantizeLinear"));
+        QVERIFY(converted.report().find("bits_per_weight") != std::string::npos);
+        const api::Comparison compared = take(api::compare(converted, dataIn("digits-test.npz")));
+        QVERIFY(compared.outputs[0].errors.sqnrDb > 20);
+        api::CompareOptions isolated;
+        isolated.effect = api::Effect::Both;
+        QVERIFY(api::compare(converted, dataIn("digits-test.npz"), isolated).error().kind
+                == api::ErrorKind::BadCall);
+        policy.weights.clear();
+        policy.weightForm = "qdq";
+        QVERIFY(api::convert(model, policy).error().kind == api::ErrorKind::BadCall);
+    }
+
     void modesOfOtherFormatsAreRefused()
     {
         api::Policy policy;
