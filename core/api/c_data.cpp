@@ -9,6 +9,7 @@ void readExamples(Settings &settings, Data &data)
 {
     settings.readCount("examples", data.examples);
     settings.read("metric", data.metric);
+    settings.read("next_token", data.nextToken);
 }
 
 /// Calls `release` when the last array is gone; not before it is armed.

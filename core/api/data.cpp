@@ -117,7 +117,8 @@ halftone::Result<walks::ExampleOptions> examplesOf(const Data &data)
     walks::ExampleOptions options{data.inputs, data.preprocessing, data.labels, data.examples, data.targets};
     options.metric = tasks::metricNamed(data.metric);
     if (!options.metric && !data.metric.empty())
-        return badCall("metric", '"' + data.metric + '"', "top1, top5, miou, psnr or cosine");
+        return badCall("metric", '"' + data.metric + '"', "top1, top5, miou, psnr, cosine or perplexity");
+    options.nextToken = data.nextToken;
     if (data.inMemory) {
         options.arrays = Inside::of(*data.inMemory).arrays;
         options.inputs = "data in memory";

@@ -25,7 +25,8 @@ def _release(key: Optional[int]) -> None:
 def open_data(model: "Model", data: Any, options: dict[str, Any], *, labels: Any = None, metric: Optional[str] = None) -> Optional[Handle]:
     """`data` as an ht_data; None for None.
 
-    Takes examples (number), targets (path, or an array like the first output) and preprocess (path) out of `options`.
+    Takes examples (number), targets (path, or an array like the first output), next_token (name of an input) and preprocess (path) out of
+    `options`.
 
     data    path of an .npz file or a folder of pictures; a dict of arrays by input; or an iterable (or an object with get_next(), as
             ONNX Runtime's calibration readers) of batches: dicts, or tuples in the order of the inputs. Arrays have an axis of examples
@@ -36,7 +37,7 @@ def open_data(model: "Model", data: Any, options: dict[str, Any], *, labels: Any
     if data is None:
         return None
     answers = {"labels": labels, "targets": options.pop("targets", None)}
-    chosen = {"metric": metric, **{name: options.pop(name, None) for name in ("examples", "preprocess")}}
+    chosen = {"metric": metric, **{name: options.pop(name, None) for name in ("examples", "next_token", "preprocess")}}
     if isinstance(data, (str, os.PathLike)):
         if all(value is None or isinstance(value, (str, os.PathLike)) for value in answers.values()):
             return made("ht_data_open", settings(inputs=os.fspath(data), **answers, **chosen))

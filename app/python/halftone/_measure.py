@@ -25,8 +25,8 @@ def compare(model: "Source", other: Any, data: Any, *, isolated: bool = False, l
     data      path of an .npz file or a folder of pictures, dict of arrays, or iterable of dicts or tuples; see quantize()
     isolated  also measure every layer lowered by itself
     labels    correct classes: array of integers, or path of a file
-    metric    "top1", "top5", "miou", "psnr" or "cosine" (default: chosen from outputs and labels)
-    options   further options of `halftone-cli compare`, with underscores: threshold, batch, backend, memory, …
+    metric    "top1", "top5", "miou", "psnr", "cosine" or "perplexity" (default: chosen from outputs and labels)
+    options   further options of `halftone-cli compare`, with underscores: threshold, batch, backend, memory, next_token, …
     """
     reference = load(model) if not (isinstance(other, Conversion) and is_same(model, other.source)) else other.source
     examples = open_data(reference, data, options, labels=labels, metric=metric)

@@ -128,7 +128,7 @@ extern "C"
     /* ---- Examples ---- */
 
     /* Examples in files. settings: inputs (an .npz file or a folder of pictures; required), preprocess, labels, examples (number), targets,
-   metric ("top1", "top5", "miou", "psnr", "cosine"). The files are read when the data is used. */
+   metric ("top1", "top5", "miou", "psnr", "cosine", "perplexity"), next_token (the input whose next token is right). The files are read when the data is used. */
     HT_API ht_kind ht_data_open(const char *settings, ht_data **data, ht_error **error);
 
     /* Gives the next arrays for ht_data_pull(): sets *arrays and *count, valid until the next call, and returns 1; returns 0 at the end, and
@@ -138,7 +138,7 @@ extern "C"
     /* Examples in memory. The arrays are named by the inputs of the model; "labels" holds the correct classes (one integer per example) and
    "targets" the expected first output, if the model has no input of that name. Each call of `next` gives one batch, whose arrays have an
    axis of examples first; batches are joined along it, and arrays of one call that has no successor are taken as they are. All arrays are
-   copied. settings: examples, metric. */
+   copied. settings: examples, metric, next_token. */
     HT_API ht_kind ht_data_pull(ht_next next, void *user, const char *settings, ht_data **data,
                                 ht_error **error);
 

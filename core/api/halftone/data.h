@@ -45,8 +45,10 @@ struct Data
     std::string targets
         = {}; ///< expected values of the first output: an .npz file or a folder of pictures; empty: unknown
     std::string metric
-        = {}; ///< "top1", "top5", "miou", "psnr" or "cosine"; empty: guessed from outputs, labels and targets
+        = {}; ///< "top1", "top5", "miou", "psnr", "cosine" or "perplexity"; empty: guessed from outputs, labels and targets
     std::optional<Examples> inMemory = {}; ///< in place of `inputs`
+    std::string nextToken
+        = {}; ///< the input of a language model whose next token is right; empty: for "perplexity" without labels guessed
 
     bool isGiven() const { return inMemory || !inputs.empty(); }
 };
