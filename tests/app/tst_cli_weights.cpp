@@ -37,6 +37,14 @@ class TestCliWeights : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void initTestCase()
+    {
+        const CliOutcome outcome = callCli({"info", kOnnx});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+    }
+
     void quantizeWritesWhatInfoReads()
     {
         const QTemporaryDir folder;
