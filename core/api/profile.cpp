@@ -100,6 +100,8 @@ std::vector<std::pair<std::string, tensor::Shape>> inputShapes(const Model &mode
 halftone::Result<Profile> measure(const Model &source, const Measured &measured, const Measured *other,
                                   const ProfileOptions &options, const halftone::Progress &progress)
 {
+    if (options.repeats == 0)
+        return badCall("repeats", "0", "at least 1");
     HALFTONE_TRY(const tensor::DType precision, precisionOf(options.precision));
     HALFTONE_TRY(const latency::PlanMaker maker,
                  latency::PlanMaker::create(options.backend, threadsFor(options.threads), precision));
@@ -109,8 +111,7 @@ halftone::Result<Profile> measure(const Model &source, const Measured &measured,
         const infer::TypedModel typed,
         latency::typedModel(measured.model, measured.shapes, measured.policy, progress, {}, {}, calls));
     HALFTONE_TRY(const auto plan, maker.plan(typed));
-    const latency::LatencySettings settings{options.warmup, std::max<std::size_t>(options.repeats, 1), false,
-                                            false, kAttempts};
+    const latency::LatencySettings settings{options.warmup, options.repeats, false, false, kAttempts};
     HALFTONE_TRY(facts.latency, latency::measureLatency(*plan, settings, progress));
     if (const auto chip = machines::chipOf(facts.backend))
         report::addLimits(facts.latency, *chip);

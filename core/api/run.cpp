@@ -30,10 +30,28 @@ struct Prepared::Content
 
 namespace {
 
-halftone::Result<interpret::Feed> feedOf(const graph::Graph &graph, const std::vector<Array> &inputs)
+/// fails: BadInput for a name that neither an input nor a parameter has
+halftone::Result<void> checkFedName(const Model &model, const std::string &name)
 {
+    if (std::ranges::find(model.inputs(), name, &Value::name) != model.inputs().end())
+        return {};
+    const graph::Graph &graph = Inside::graphModelOf(model).graph;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id) && graph.node(id).name == name)
+            return {};
+    }
+    std::vector<std::string_view> known;
+    for (const Value &input : model.inputs())
+        known.push_back(input.name);
+    return badInput(name, "the model has no input of this name" + didYouMean(nearestNames(name, known)));
+}
+
+halftone::Result<interpret::Feed> feedOf(const Model &model, const std::vector<Array> &inputs)
+{
+    const graph::Graph &graph = Inside::graphModelOf(model).graph;
     interpret::Feed feed;
     for (const Array &array : inputs) {
+        HALFTONE_CHECK(checkFedName(model, array.name));
         HALFTONE_TRY(tensor::Tensor tensor, tensorOf(array));
         HALFTONE_CHECK(interpret::checkFedType(graph, array.name, tensor.dtype()));
         feed.insert_or_assign(array.name, std::move(tensor));
@@ -98,7 +116,7 @@ Result<std::vector<Array>> Prepared::run(const std::vector<Array> &inputs, const
         const graph::Model &model = Inside::graphModelOf(m_content->model);
         const halftone::Progress followed = progressOf(progress);
         HALFTONE_CHECK(followed.checkStop());
-        HALFTONE_TRY(const interpret::Feed feed, feedOf(model.graph, inputs));
+        HALFTONE_TRY(const interpret::Feed feed, feedOf(m_content->model, inputs));
         std::unique_ptr<PreparedRun> run;
         {
             const std::scoped_lock lock(m_content->mutex);

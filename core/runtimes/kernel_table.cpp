@@ -53,11 +53,14 @@ KernelTable tableOf(const Json &json)
                       json.at("int8").at("qoperator channel").get<bool>(),
                       !json.at("int8").value("asymmetric", true),
                       json.value("widens_lone", false),
+                      {},
                       {}};
     for (const auto &[op, types] : json.at("kernels").items())
         for (const auto &[name, answers] : types.items())
             if (const auto type = tensor::dtypeNamed(name))
                 table.kernels[op].emplace(*type, answersOf(answers, *type));
+            else if (name == "mixed")
+                table.mixed.emplace(op, answersOf(answers, DType::Unknown));
     return table;
 }
 
@@ -81,6 +84,29 @@ DType realTypeOf(const graph::Graph &graph, const infer::TypeMap &types, graph::
         if (tensor::isFloat(type))
             return type;
     return DType::Unknown;
+}
+
+/// Does it read floating-point values of several types?
+bool mixesTypes(const graph::Graph &graph, const infer::TypeMap &types, graph::NodeId id)
+{
+    DType first = DType::Unknown;
+    for (const graph::Entry &input : graph.inputs(id)) {
+        const DType type = types.of(input);
+        if (!tensor::isFloat(type))
+            continue;
+        if (first != DType::Unknown && type != first)
+            return true;
+        first = type;
+    }
+    return false;
+}
+
+KernelAnswer answerAt(const KernelTable::Answers &answers, int version)
+{
+    if (answers.empty())
+        return {};
+    const auto next = answers.upper_bound(version);
+    return (next == answers.begin() ? next : std::prev(next))->second;
 }
 
 /// "Conv", "Conv and Relu", "Conv, Relu and 3 more"
@@ -108,16 +134,15 @@ std::string castsText(const AddedCasts &casts)
 
 } // namespace
 
-KernelAnswer KernelTable::answer(std::string_view op, int version, DType type) const
+KernelAnswer KernelTable::answer(std::string_view op, int version, DType type, bool mixesTypes) const
 {
+    if (const auto other = mixed.find(op); mixesTypes && other != mixed.end())
+        return answerAt(other->second, version);
     const auto found = kernels.find(op);
     if (found == kernels.end())
         return {};
     const auto answers = found->second.find(type);
-    if (answers == found->second.end() || answers->second.empty())
-        return {};
-    const auto next = answers->second.upper_bound(version);
-    return (next == answers->second.begin() ? next : std::prev(next))->second;
+    return answers == found->second.end() ? KernelAnswer() : answerAt(answers->second, version);
 }
 
 std::span<const KernelTable> kernelTables()
@@ -156,7 +181,8 @@ std::vector<MissingKernel> missingKernels(const KernelTable &table, const graph:
         const DType type = graph.isVariable(id) ? DType::Unknown : realTypeOf(graph, types, id);
         if (type == DType::Unknown)
             continue;
-        const KernelAnswer answer = table.answer(graph.node(id).op, dialect::of(graph).versionNumber(), type);
+        const KernelAnswer answer = table.answer(graph.node(id).op, dialect::of(graph).versionNumber(), type,
+                                                 mixesTypes(graph, types, id));
         if (answer.isMissing())
             missing.push_back({id, graph.node(id).op, type, answer});
     }

@@ -51,7 +51,11 @@ struct KernelTable
     using Answers = std::map<int, KernelAnswer>;
     std::map<std::string, std::map<tensor::DType, Answers>, std::less<>> kernels;
 
-    KernelAnswer answer(std::string_view op, int opset, tensor::DType type) const;
+    /// For operators whose parameters may have another type than their data, and then are answered for differently.
+    std::map<std::string, Answers, std::less<>> mixed;
+
+    /// mixesTypes  the node has parameters of another type than its data
+    KernelAnswer answer(std::string_view op, int opset, tensor::DType type, bool mixesTypes = false) const;
     std::string titleAndVersion() const { return title + ' ' + version; }
 };
 

@@ -64,7 +64,8 @@ private:
             return std::string(tensor::nameOf(m_target)) + " in " + op + " needs opset "
                 + std::to_string(version) + ", and " + m_table.titleAndVersion() + " reads up to "
                 + std::to_string(m_table.opset);
-        const KernelAnswer answer = m_table.answer(op, version, m_target);
+        // Parameters stay in float32 where the operator lets them.
+        const KernelAnswer answer = m_table.answer(op, version, m_target, true);
         const bool isLeft = m_asked == Asked::Native ? answer.isMissing() : answer.isRefused();
         return isLeft ? whyNot(m_table, op, m_target, answer) : std::string();
     }

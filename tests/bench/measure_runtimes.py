@@ -11,6 +11,7 @@ A type of an operator has one of these, for all opsets or by the opset that begi
     native     computes in it
     float32    computes in float32, between casts (any other type that it computes in likewise)
     none       refused
+"mixed" answers for operators whose parameters are float32 beside data of 16 bits, where that is another answer.
 """
 import argparse
 import json
@@ -30,7 +31,7 @@ TYPES = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16, "bfloat16
 OLDEST = 7  # of the opsets that Halftone reads
 MOVES = {"Cast", "CastLike", "Constant", "ConstantOfShape", "RandomNormal", "RandomUniform", "EyeLike", "If", "Loop", "Scan"}  # the type is an attribute, or the body's
 
-KEEPS = {"BatchNormalization"}  # conversions leave its parameters in float32 where they may have another type than the data
+KEEPS = {"BatchNormalization"}  # conversions leave its parameters in float32 where they may have a type of their own
 
 
 def schema_of(op, opset):
@@ -68,8 +69,9 @@ def bound_types(names, formals):
     return bound
 
 
-def retyped(case, opset, elem):
-    """The test in that opset with its floating-point tensors in another type; None where the operator does not take it."""
+def retyped(case, opset, elem, keeps=False):
+    """The test in that opset with its floating-point tensors in another type; None where the operator does not take it. keeps: without parameters
+    that may have a type of their own."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     node = model.graph.node[0]
@@ -79,7 +81,7 @@ def retyped(case, opset, elem):
     word = {TensorProto.FLOAT: "tensor(float)", TensorProto.FLOAT16: "tensor(float16)", TensorProto.BFLOAT16: "tensor(bfloat16)"}[elem]
     allowed = {c.type_param_str for c in schema.type_constraints if word in c.allowed_type_strs}
     bound = bound_types(node.input, schema.inputs) | bound_types(node.output, schema.outputs)
-    if node.op_type in KEEPS:
+    if keeps:
         allowed &= {bound[node.input[0]]}
     changed = 0
     for value in [*model.graph.input, *model.graph.output]:
@@ -217,9 +219,9 @@ def conv_codes(form, per_channel):
     return model
 
 
-def told_by_opset(runtime, cases, op, opset, type_name):
+def told_by_opset(runtime, cases, op, opset, type_name, keeps=False):
     for case in cases[:4]:
-        model = retyped(case, opset, TYPES[type_name])
+        model = retyped(case, opset, TYPES[type_name], keeps)
         if model is None:
             continue
         plain = retyped(case, opset, TensorProto.FLOAT)
@@ -229,6 +231,13 @@ def told_by_opset(runtime, cases, op, opset, type_name):
         if told is not None:
             return told
     return None
+
+
+def answers_of(runtime, cases, op, sinces, type_name, keeps=False):
+    """One word, or words by the opset that begins them; None: nothing is told."""
+    by_opset = {since: told for since in sinces if (told := told_by_opset(runtime, cases, op, since, type_name, keeps)) is not None}
+    first = {since: told for k, (since, told) in enumerate(by_opset.items()) if k == 0 or told != list(by_opset.values())[k - 1]}
+    return ({str(k): v for k, v in first.items()} if len(first) > 1 else next(iter(first.values()))) if first else None
 
 
 def kernels_of(runtime):
@@ -241,10 +250,10 @@ def kernels_of(runtime):
             continue
         sinces = sorted({s.since_version for s in (schema_of(op, v) for v in range(OLDEST, newest + 1)) if s})
         for type_name in TYPES:
-            by_opset = {since: told for since in sinces if (told := told_by_opset(runtime, tests[op], op, since, type_name)) is not None}
-            first = {since: told for k, (since, told) in enumerate(by_opset.items()) if k == 0 or told != list(by_opset.values())[k - 1]}
-            if first:
-                table.setdefault(op, {})[type_name] = next(iter(first.values())) if len(first) == 1 else {str(k): v for k, v in first.items()}
+            if answers := answers_of(runtime, tests[op], op, sinces, type_name):
+                table.setdefault(op, {})[type_name] = answers
+        if op in KEEPS and (answers := answers_of(runtime, tests[op], op, sinces, "float16", keeps=True)) != table[op]["float16"]:
+            table[op]["mixed"] = answers
     forms = {f"{form} {'channel' if per_channel else 'tensor'}": runtime.takes(conv_codes(form, per_channel)) for form in ("qdq", "qoperator") for per_channel in (False, True)}
     return {"name": runtime.name, "title": runtime.title, "version": runtime.version, "opset": newest, **({"widens_lone": True} if runtime.name == "ort" else {}), "int8": forms, "kernels": table}
 

@@ -95,3 +95,17 @@ def test_progress_without_tqdm_prints_lines(monkeypatch, capsys):
     report(0.05, "reading")
     report(1.0, "done")
     assert capsys.readouterr().err == "  0% reading\n100% done\n"
+
+
+def test_what_is_wrong_is_named(model, digits, tmp_path):
+    with pytest.raises(ValueError, match="dta.*did you mean data"):
+        model.run({"dta": digits["data"], "data": digits["data"]})
+    with pytest.raises(ValueError, match="no batch"):
+        ht.calibrate(model, [])
+    with pytest.raises(TypeError, match="shapes"):
+        ht.load(MODEL, shapes="1,1,8,8")
+    with pytest.raises(TypeError, match="repeats: 0"):
+        ht.profile(model, repeats=0)
+    with pytest.raises(ValueError, match="page.html: cannot write") as raised:
+        ht.report(model, tmp_path / "nowhere" / "page.html")
+    assert raised.value.file.endswith("page.html")

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional
 
 from ._arrays import Packed, as_array
-from ._errors import BadCall, Error
+from ._errors import BadCall, BadInput, Error
 from ._library import NEXT, RELEASE, Array, Handle, made, settings
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def _pull(batches: Iterator[Mapping[str, Any]], chosen: bytes) -> Handle:
     def following(arrays: Any, count: Any, _user: Any) -> int:
         try:
             batch = next(batches, None)
+            if batch is None and not held:
+                raise BadInput("data: no batch, expected one or more", setting="data", found="no batch", expected="one or more")
             held.clear()
             if batch is None:
                 return 0

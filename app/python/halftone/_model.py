@@ -128,6 +128,8 @@ def load(model: "Source", *, params: Any = None, shapes: Optional[Mapping[str, I
         if params is None and shapes is None:
             return model
         raise BadCall("params and shapes: not possible with a model that is loaded already", setting="params")
+    if shapes is not None and not isinstance(shapes, Mapping):
+        raise BadCall(f"shapes: {type(shapes).__name__}, expected a dict of lengths by the name of the input", setting="shapes")
     chosen = settings(params=params, shape=None if shapes is None else {name: list(shape) for name, shape in shapes.items()})
     if isinstance(model, (str, os.PathLike)):
         path = os.fspath(model)

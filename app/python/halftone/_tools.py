@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from ._conversion import Conversion
 from ._data import open_data
-from ._errors import BadCall, Unsupported
+from ._errors import BadCall, BadInput, Unsupported
 from ._library import ProgressFunction, json_of, library, made, settings, text_of, watched
 from ._model import load
 
@@ -39,10 +39,18 @@ def report(model: "Source", path: Any, *, data: Any = None, front: Optional["Fro
     examples = open_data(model, data, options)
     made_of = watched("ht_report", model._handle.value, examples and examples.value, front and front._handle.value, settings(**options),
                       progress=progress)
+    try:
+        _write_whole(path, text_of(made_of))
+    except OSError as failure:
+        found = f"cannot write: {failure.strerror}"
+        raise BadInput(f"{os.fspath(path)}: {found}", file=os.fspath(path), found=found) from None
+
+
+def _write_whole(path: Any, text: str) -> None:
     folder = os.path.dirname(os.path.abspath(os.fspath(path)))
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, prefix=".halftone-", delete=False) as file:
         try:
-            file.write(text_of(made_of))
+            file.write(text)
             file.close()
             os.replace(file.name, path)
         except BaseException:

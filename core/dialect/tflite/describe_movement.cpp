@@ -55,11 +55,20 @@ Operator pack(NodeFields &in)
     return ops::Stack{in.integer("axis"), static_cast<std::int64_t>(in.inputs())};
 }
 
+/// As many as the node has outputs.
+std::int64_t partsOf(NodeFields &in, std::string_view key)
+{
+    const std::int64_t parts = in.integer(key);
+    if (parts != static_cast<std::int64_t>(in.outputs()))
+        in.fail(key, std::to_string(parts), std::to_string(in.outputs()) + ", as the node has outputs");
+    return parts;
+}
+
 Operator unpack(NodeFields &in)
 {
     ops::Split op;
     op.axis = in.integer("axis");
-    op.sections = in.integer("num");
+    op.sections = partsOf(in, "num");
     op.squeezeAxis = true;
     return op;
 }
@@ -69,7 +78,7 @@ Operator split(NodeFields &in)
 {
     ops::Split op;
     op.axis = in.integer("axis");
-    op.sections = in.integer("num_splits");
+    op.sections = partsOf(in, "num_splits");
     return op;
 }
 
@@ -77,6 +86,8 @@ Operator splitV(NodeFields &in)
 {
     ops::Split op;
     op.sizes = in.integersAt("sizes", 1);
+    if (!in.waits() && op.sizes.size() != in.outputs())
+        in.fail("sizes", std::to_string(op.sizes.size()) + " values", std::to_string(in.outputs()));
     op.axis = oneOf(in, "axis", 2);
     return op;
 }

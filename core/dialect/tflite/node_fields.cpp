@@ -85,6 +85,10 @@ ops::Dims NodeFields::integersAt(std::string_view key, std::size_t slot)
     const tensor::Tensor *const found = value(slot);
     if (found == nullptr)
         return {};
+    if (found->dtype() != tensor::DType::I32 && found->dtype() != tensor::DType::I64) {
+        fail(key, std::string(tensor::nameOf(found->dtype())), "int32 or int64");
+        return {};
+    }
     ops::Dims values(found->elementCount());
     tensor::convert(found->dtype(), found->bytes().data(), values.size(), tensor::DType::I64,
                     reinterpret_cast<std::byte *>(values.data()));

@@ -33,6 +33,7 @@ public:
     std::string_view text(std::string_view key) const;
     ops::Dims integers(std::string_view key);
 
+    std::size_t outputs() const { return m_node.outputs.size(); }
     bool hasInput(std::size_t slot) const { return position(slot).has_value(); }
     /// The shape of the weight, input 1; empty where it is not known; the node waits then.
     ops::Dims weightShape();

@@ -6,6 +6,21 @@
 #include <array>
 
 namespace halftone::dialect::tflite {
+namespace {
+
+/// "a,b".
+std::vector<std::string_view> partsOf(std::string_view text)
+{
+    std::vector<std::string_view> parts;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        parts.push_back(text.substr(0, comma));
+        text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
+    return parts;
+}
+
+} // namespace
 
 std::string OpInfo::inputName(const graph::Attributes &, std::size_t input) const
 {
@@ -45,22 +60,38 @@ std::string OpInfo::suffixOf(const graph::Attributes &attributes, std::size_t ou
     return '_' + outputName(attributes, output);
 }
 
-/// A rule has few places: of many outputs all have the first one's type, or nothing is said.
+/// What is float32 in the file may be another float, and is one type then; other types stay. A rule has few places: of many inputs or
+/// outputs all have one type, or nothing is said of them.
 ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
 {
-    constexpr std::ptrdiff_t kMostTypes = 8;
     static const auto kOpen = ops::TypeRule::parse("?... -> ?...");
+    constexpr std::string_view kFloat = "float32";
+    constexpr std::size_t kMostPlaces = 12;
     const std::string *const types = attributes.find(kTypesKey);
+    const std::string *const inputTypes = attributes.find(kInputTypesKey);
     if (types == nullptr)
         return kOpen;
-    const std::string first = types->substr(0, types->find(','));
-    const auto count = std::ranges::count(*types, ',') + 1;
-    std::string all = first;
-    for (std::ptrdiff_t k = 1; k < count; ++k)
-        all += ',' + first;
-    if (all == *types)
-        return ops::TypeRule::parse("?... -> " + first + "...");
-    return count > kMostTypes ? kOpen : ops::TypeRule::parse("?... -> " + *types);
+    const std::vector<std::string_view> ins
+        = partsOf(inputTypes == nullptr ? std::string_view() : *inputTypes);
+    const std::vector<std::string_view> outs = partsOf(*types);
+    const bool hasFloat = std::ranges::find(ins, kFloat) != ins.end();
+    const auto place = [&](std::string_view type) { return hasFloat && type == kFloat ? "T" : type; };
+    const auto isAll = [](const std::vector<std::string_view> &list, std::string_view type) {
+        return std::ranges::count(list, type) == std::ssize(list);
+    };
+    std::string rule;
+    if (ins.size() + outs.size() <= kMostPlaces) {
+        for (const std::string_view type : ins)
+            rule.append(rule.empty() ? "" : ", ").append(type == kFloat ? "T" : "?");
+        rule += ins.empty() ? "?... -> " : " -> ";
+        for (std::size_t k = 0; k < outs.size(); ++k)
+            rule.append(k > 0 ? ", " : "").append(place(outs[k]));
+        return ops::TypeRule::parse(rule);
+    }
+    if (!isAll(outs, outs[0]) || (hasFloat && !isAll(ins, kFloat)))
+        return kOpen;
+    rule = hasFloat ? "T... -> " : "?... -> ";
+    return ops::TypeRule::parse(rule.append(place(outs[0])).append("..."));
 }
 
 bool OpInfo::mayMerge() const

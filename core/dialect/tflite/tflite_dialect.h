@@ -13,6 +13,8 @@ inline constexpr std::string_view kTypeKey = "type";
 inline constexpr std::string_view kShapeKey = "shape";
 /// Of a node: the types of its outputs, "int8,float32"; "?" for one that is not supported.
 inline constexpr std::string_view kTypesKey = "types";
+/// Of a node: the types of its inputs in the file, likewise.
+inline constexpr std::string_view kInputTypesKey = "input_types";
 /// Of a variable of a body: which input of the node it is.
 inline constexpr std::string_view kBodyInputKey = "inner";
 /// Of a node whose second input is a constant weight: its shape, "[8,3,3,1]". Short constants that say what a node computes are

@@ -19,6 +19,11 @@ using tensor::Tensor;
 constexpr std::string_view kActivationKey = "fused_activation_function";
 constexpr std::string_view kQuantizationKey = "quantization";
 
+std::string_view nameIn(DType type)
+{
+    return type == DType::Unknown ? "?" : tensor::nameOf(type);
+}
+
 template <class T>
 Tensor vectorOf(DType type, const std::vector<T> &values, bool isScalar)
 {
@@ -87,13 +92,17 @@ Entry BodyDraft::raw(std::size_t slot)
     def.attributes.set(std::string(names::kBodyInputKey), std::to_string(place));
     const Entry entry{m_graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), {}), 0, 0};
     m_raw.emplace(place, entry);
+    m_types[entry.node] = m_inputs[place]->type;
     return entry;
 }
 
 Entry BodyDraft::constant(Tensor values)
 {
+    const DType type = values.dtype();
     auto def = names::tfliteDialect().makeConstant(name("CONSTANT"), std::move(values));
-    return {m_graph.add(std::move(def), {}), 0, 0};
+    const graph::NodeId id = m_graph.add(std::move(def), {});
+    m_types[id] = type;
+    return {id, 0, 0};
 }
 
 Entry BodyDraft::constant(float value)
@@ -110,19 +119,31 @@ Entry BodyDraft::add(std::string_view op, graph::Attributes attributes, Inputs i
     def.attributes = std::move(attributes);
     std::string types;
     for (std::size_t k = 0; k < outputs; ++k) {
-        types.append(k > 0 ? "," : "").append(tensor::nameOf(type));
+        types.append(k > 0 ? "," : "").append(nameIn(type));
         def.outputs.push_back(k == 0 ? def.name : def.name + '_' + std::to_string(k));
     }
     def.attributes.set(std::string(names::kTypesKey), std::move(types));
+    def.attributes.set(std::string(names::kInputTypesKey), typesOf(inputs));
     for (std::uint32_t slot = 0; slot < inputs.size(); ++slot)
         def.slots.push_back(slot);
-    return {m_graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), inputs), 0, 0};
+    const graph::NodeId id = m_graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), inputs);
+    m_types[id] = type;
+    return {id, 0, 0};
+}
+
+std::string BodyDraft::typesOf(Inputs entries) const
+{
+    std::string types;
+    for (const Entry &entry : entries)
+        types.append(types.empty() ? "" : ",").append(nameIn(m_types.at(entry.node)));
+    return types;
 }
 
 graph::Attributes BodyDraft::options() const
 {
     graph::Attributes attributes = m_node.attributes;
-    for (const std::string_view key : {kActivationKey, kQuantizationKey, names::kTypesKey})
+    for (const std::string_view key :
+         {kActivationKey, kQuantizationKey, names::kTypesKey, names::kInputTypesKey})
         attributes.erase(key);
     return attributes;
 }

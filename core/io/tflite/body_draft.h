@@ -71,6 +71,7 @@ private:
     graph::Entry decoded(graph::Entry codes, const Codes &how, tensor::DType type);
     graph::Entry coded(graph::Entry reals, const Codes &how, tensor::DType type);
     std::string name(std::string_view op);
+    std::string typesOf(Inputs entries) const;
 
     const graph::NodeDef &m_node;
     std::span<const TensorFacts *const> m_inputs;
@@ -79,6 +80,7 @@ private:
     std::map<std::size_t, graph::Entry> m_raw;
     std::map<std::size_t, graph::Entry> m_real;
     std::vector<graph::Entry> m_heads;
+    std::map<graph::NodeId, tensor::DType> m_types; ///< of all outputs of a node
     std::size_t m_count = 0;
 };
 

@@ -19,6 +19,8 @@ using graph::NodeDef;
 
 constexpr std::size_t kNameShown = 80; ///< of a name in an error
 constexpr std::size_t kMostZeroBytes = std::size_t{1} << 28; ///< of all states together
+constexpr std::size_t kMostTextBytes = std::size_t{1} << 28;
+constexpr std::size_t kMostBodyNodes = std::size_t{1} << 20;
 constexpr std::string_view kQuantizedKey = "quantization";
 
 template <class T>
@@ -33,12 +35,12 @@ int codeOf(const schema::OperatorCode &code)
     return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
 
-std::string typesOf(std::span<const TensorFacts *const> outputs)
+std::string typesOf(std::span<const TensorFacts *const> tensors)
 {
     std::string types;
-    for (const TensorFacts *const output : outputs) {
+    for (const TensorFacts *const tensor : tensors) {
         types.append(types.empty() ? "" : ",");
-        types.append(output->type == tensor::DType::Unknown ? "?" : tensor::nameOf(output->type));
+        types.append(tensor->type == tensor::DType::Unknown ? "?" : tensor::nameOf(tensor->type));
     }
     return types;
 }
@@ -106,9 +108,19 @@ Result<void> GraphReader::readTensors()
         if (tensor.name() != nullptr && tensor.name()->size() > 0)
             where += " \"" + printable(tensor.name()->str(), kNameShown) + '"';
         HALFTONE_TRY(TensorFacts facts, readTensor(m_source, tensor, where));
+        HALFTONE_CHECK(count(facts.name.size() + (facts.codes ? 12 * facts.codes->scales.size() : 0), where));
         m_tensors.push_back(std::move(facts));
     }
     m_entries.resize(m_tensors.size());
+    return {};
+}
+
+Result<void> GraphReader::count(std::size_t bytes, const std::string &where)
+{
+    m_textBytes += bytes;
+    if (m_textBytes > kMostTextBytes)
+        return badInput(where, "names, scales and options of more than " + humanBytes(kMostTextBytes),
+                        "a smaller model");
     return {};
 }
 
@@ -241,8 +253,7 @@ Result<std::string> GraphReader::operatorName(const schema::Operator &op, const 
     return known != nullptr ? known->name : "BUILTIN_" + std::to_string(codeOf(code));
 }
 
-void GraphReader::finishNode(NodeDef &def, std::vector<Entry> &entries,
-                             std::span<const TensorFacts *const> inputs,
+void GraphReader::finishNode(NodeDef &def, std::span<const TensorFacts *const> inputs,
                              std::span<const TensorFacts *const> outputs)
 {
     if (def.attributes.find(names::kShownOnlyKey) != nullptr)
@@ -255,13 +266,15 @@ void GraphReader::finishNode(NodeDef &def, std::vector<Entry> &entries,
             return output->type == tensor::DType::Unknown;
         }))
         reason = "the type of its result is not supported";
+    m_bodyNodes += body ? body->nodeCount() : 0;
+    if (m_bodyNodes > kMostBodyNodes)
+        reason = "the bodies of the nodes before it are too large";
     if (!reason.empty()) {
         m_shownOnly.emplace(def.op, reason);
         def.attributes.set(std::string(names::kShownOnlyKey), std::move(reason));
     } else if (body) {
         def.subgraphs.push_back(std::make_shared<const graph::Graph>(std::move(*body)));
     }
-    (void)entries;
 }
 
 Result<void> GraphReader::addOperator(const schema::Operator &op, std::size_t position)
@@ -271,6 +284,10 @@ Result<void> GraphReader::addOperator(const schema::Operator &op, std::size_t po
     HALFTONE_TRY(def.op, operatorName(op, where));
     where += " (" + printable(def.op, kNameShown) + ')';
     HALFTONE_TRY(def.attributes, readOptions(m_source, op, where));
+    std::size_t bytes = sizeof(Entry) * (sizeOf(op.inputs()) + sizeOf(op.outputs())) + def.op.size();
+    for (const auto &[key, value] : def.attributes)
+        bytes += key.size() + value.size();
+    HALFTONE_CHECK(count(bytes, where));
     std::vector<const TensorFacts *> outputs;
     std::vector<std::size_t> results;
     for (std::size_t k = 0; k < sizeOf(op.outputs()); ++k) {
@@ -301,6 +318,8 @@ Result<void> GraphReader::addOperator(const schema::Operator &op, std::size_t po
     }
     if (!outputs.empty())
         def.attributes.set(std::string(names::kTypesKey), typesOf(outputs));
+    if (!inputs.empty())
+        def.attributes.set(std::string(names::kInputTypesKey), typesOf(inputs));
     describeConstants(def, inputs);
     std::string codes;
     for (const TensorFacts *const output : outputs)
@@ -308,7 +327,7 @@ Result<void> GraphReader::addOperator(const schema::Operator &op, std::size_t po
             codes.append(codes.empty() ? "" : ", ").append(textOf(*output->codes));
     if (!codes.empty())
         def.attributes.set(std::string(kQuantizedKey), std::move(codes));
-    finishNode(def, entries, inputs, outputs);
+    finishNode(def, inputs, outputs);
     const graph::NodeId id = m_model.graph.add(std::make_shared<const NodeDef>(std::move(def)), entries);
     for (std::uint32_t k = 0; k < results.size(); ++k) {
         if (m_entries[results[k]])

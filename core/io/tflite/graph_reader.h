@@ -43,8 +43,10 @@ private:
     Result<bool> addVariableOperator(graph::NodeDef &def, const schema::Operator &op,
                                      const std::string &where);
     Result<void> readInitialValues();
-    void finishNode(graph::NodeDef &def, std::vector<graph::Entry> &entries,
-                    std::span<const TensorFacts *const> inputs, std::span<const TensorFacts *const> outputs);
+    Result<void> count(std::size_t bytes, const std::string &where); ///< adds to m_textBytes
+    /// Its body, or why it is not computed.
+    void finishNode(graph::NodeDef &def, std::span<const TensorFacts *const> inputs,
+                    std::span<const TensorFacts *const> outputs);
     std::string uniqueName(std::string wanted);
     std::vector<FileFacts::Value> valuesOf(const Indices *indices, const std::string &kind) const;
 
@@ -62,6 +64,9 @@ private:
     std::map<std::string, tensor::Tensor> m_initialValues;
     std::map<std::string, std::string> m_shownOnly;
     std::size_t m_zeroBytes = 0; ///< of states
+    std::size_t m_textBytes
+        = 0; ///< of names, scales, options and lists, which a file may share and memory does not
+    std::size_t m_bodyNodes = 0;
 };
 
 } // namespace halftone::io::tflite

@@ -9,7 +9,7 @@ namespace tflite {
 namespace {
 
 /// What the verifier reads in all; tables that several others share count each time.
-constexpr flatbuffers::uoffset_t kMostTables = 1U << 24;
+constexpr flatbuffers::uoffset_t kMostTables = 1U << 21;
 constexpr flatbuffers::uoffset_t kDeepestTables = 16;
 constexpr std::uint32_t kSchemaVersion = 3;
 

@@ -4,6 +4,8 @@
 #include "core/io/model_io.h"
 #include "core/io/tflite/tflite_file.h"
 
+#include <algorithm>
+
 namespace halftone::io {
 namespace {
 
@@ -43,12 +45,35 @@ OutputNames tfliteOutputNames(const std::string &prefix)
     return {name, name, {}};
 }
 
-Result<std::vector<std::string>> saveTflite(const graph::Model &, const ModelOutput &output,
-                                            const LoadedModel &, std::span<const tensor::DType>)
+/// Is the model what was read, with nothing changed?
+bool isAsRead(const graph::Model &model, const graph::Model &read)
 {
-    return inFile(unsupported({}, "TensorFlow Lite models are read, not yet written",
-                              "; name an output of another format"),
-                  output.modelPath());
+    const graph::Graph &a = model.graph;
+    const graph::Graph &b = read.graph;
+    if (a.nodeCount() != b.nodeCount() || !std::ranges::equal(a.heads(), b.heads())
+        || model.parameters.size() != read.parameters.size())
+        return false;
+    for (graph::NodeId id = 0; id < a.nodeCount(); ++id)
+        if (a.sharedNode(id) != b.sharedNode(id) || !std::ranges::equal(a.inputs(id), b.inputs(id)))
+            return false;
+    return std::ranges::equal(model.parameters, read.parameters,
+                              [](const tensor::Array &one, const tensor::Array &other) {
+                                  return one.name == other.name && one.values.place() == other.values.place();
+                              });
+}
+
+/// A model that was not changed has the bytes of its file.
+Result<std::vector<std::string>> saveTflite(const graph::Model &model, const ModelOutput &output,
+                                            const LoadedModel &source, std::span<const tensor::DType>)
+{
+    if (source.files.size() != 1 || !isAsRead(model, source.model))
+        return inFile(unsupported({}, "TensorFlow Lite models are not yet written with changes",
+                                  "; name an output that ends in .onnx"),
+                      output.modelPath());
+    HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), source));
+    HALFTONE_CHECK(file.write(source.files[0]->bytes()));
+    HALFTONE_CHECK(file.commit());
+    return std::vector{file.path()};
 }
 
 } // namespace

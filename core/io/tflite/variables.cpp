@@ -113,7 +113,8 @@ Result<bool> GraphReader::addVariableOperator(NodeDef &def, const schema::Operat
             }
             inputs.push_back(m_variables[variable->second]);
             def.slots.push_back(0);
-            def.attributes.set(std::string(names::kTypesKey), std::string(tensor::nameOf(facts.type)));
+            for (const std::string_view key : {names::kTypesKey, names::kInputTypesKey})
+                def.attributes.set(std::string(key), std::string(tensor::nameOf(facts.type)));
         }
     } else {
         return false;

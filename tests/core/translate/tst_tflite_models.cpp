@@ -6,6 +6,7 @@
 #include "core/io/model_io.h"
 #include "core/tensor/elements.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
@@ -69,6 +70,7 @@ private Q_SLOTS:
     void nodesKeepWhatTheFileSays();
     void theFileTellsOfInputsAndOutputs();
     void whatIsNotComputedSaysWhy();
+    void anUnchangedModelIsWrittenAsItWas();
     void damagedFilesAreRefusedInOneLine_data();
     void damagedFilesAreRefusedInOneLine();
 };
@@ -156,6 +158,20 @@ void TestTfliteModels::whatIsNotComputedSaysWhy()
     QVERIFY(!attributeOf(nodeCalled(graph, "CALL_ONCE"), "not computed").empty());
     QVERIFY(!attributeOf(nodeCalled(graph, "ASSIGN_VARIABLE"), "not computed").empty());
     QVERIFY(attributeOf(nodeCalled(graph, "held"), "not computed").empty());
+}
+
+void TestTfliteModels::anUnchangedModelIsWrittenAsItWas()
+{
+    const QTemporaryDir folder;
+    const auto loaded = io::loadModel(modelPath("codes")).value();
+    const std::string written = folder.filePath("again.tflite").toStdString();
+    QVERIFY(io::saveModel(loaded.model, written, loaded).ok());
+    QCOMPARE(contentOf(written), contentOf(modelPath("codes")));
+    graph::Model changed = loaded.model;
+    changed.parameters[0].values = tensor::Tensor();
+    const auto refused = io::saveModel(changed, written, loaded);
+    QVERIFY(!refused.ok());
+    QCOMPARE(refused.error().code, Errc::Unsupported);
 }
 
 void TestTfliteModels::damagedFilesAreRefusedInOneLine_data()
