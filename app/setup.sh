@@ -13,7 +13,7 @@ readonly test_packages=(python3-dev libbenchmark-dev xvfb xdotool imagemagick cl
 # For builds that run once: nobody edits or debugs them. Files are compiled many at a time, and GCC does not look for memory that it could take
 # back. With -Og it is done sooner than with -O0 (there is less to write), and what it made runs faster; Clang takes twice as long.
 readonly gcc_options="-Og -Wno-maybe-uninitialized --param=ggc-min-heapsize=1000000"
-readonly fast_build=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24 "-DCMAKE_CXX_FLAGS_DEBUG=$gcc_options"
+readonly fast_build=(-DCMAKE_UNITY_BUILD=ON "-DCMAKE_CXX_FLAGS_DEBUG=$gcc_options"
     "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=$gcc_options -g1" -DHALFTONE_LOOP_OPTIONS=-O1
     -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=mold)
 

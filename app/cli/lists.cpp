@@ -76,8 +76,10 @@ Result<void> lists(const ListsOptions &options)
     if (!found.ok()) {
         Error error = std::move(found).error();
         error.code = Errc::BadCall;
-        if (error.where == "target_dtype")
+        if (error.where == "target_dtype") {
             error.where = "--target";
+            error.found = '"' + options.target + '"';
+        }
         return error;
     }
     const policy::OpLists &all = *found.value();

@@ -80,8 +80,8 @@ void PrecisionOption::addTo(Command &command)
 {
     command
         .option("--precision", &name,
-                "Type that a runtime which chooses one itself computes in: f32, f16 or bf16 (default: the "
-                "runtime's)")
+                "Type to compute in, for a runtime that chooses it itself: f32, f16 or bf16 (default: the "
+                "runtime's choice)")
         .oneOf({"f32", "f16", "bf16"})
         .type("TYPE");
 }

@@ -128,7 +128,7 @@ void addVerify(Parser &app, Action &chosen)
     options->policy.addTo(command);
     command
         .option("--backend", &options->backend,
-                "Also show the types that this runtime computes in, and where they are not the model's")
+                "Also show the types that this runtime computes in, and where they differ from the model's")
         .type("NAME");
     options->precision.addTo(command);
     command.flag("--json", options->json, "Print the result as JSON");

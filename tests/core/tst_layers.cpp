@@ -51,8 +51,8 @@ struct VendorRule
 constexpr VendorRule kVendors[] = {
     {"nlohmann/", "core/base"},
     {"core/base/json.h",
-     "core/hardware core/dialect core/io core/policy core/report core/runtimes core/session core/tune "
-     "core/results core/api app"},
+     "core/base core/hardware core/dialect core/io core/policy core/report core/runtimes core/session "
+     "core/tune core/results core/api app"},
     {"zip.h", "core/io"},
     {"stb_image.h", "core/io"},
     {"png.h", "core/io tests"},

@@ -24,7 +24,7 @@
  * Results are the JSON documents of halftone-cli's --json, from the same writers; app/README.md, "Commands", lists their keys. Numbers that
  * JSON lacks are the strings "inf", "-inf" and "nan"; what was not computed is null.
  *
- * Wherever backend is a setting, so is precision ("f32", "f16", "bf16"): that of a runtime which chooses one itself.
+ * Wherever backend is a setting, so is precision ("f32", "f16", "bf16"): the type to compute in, for a runtime that chooses it itself.
  */
 
 #ifdef __cplusplus

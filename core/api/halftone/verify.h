@@ -32,7 +32,7 @@ struct Verification
 struct VerifyOptions
 {
     std::string
-        backend; ///< a runtime: the types that it computes in are told, and where they are not the model's; empty: none
+        backend; ///< also reports the types that this runtime computes in, and where they differ from the model's; empty: none
     std::optional<Type> precision; ///< as Compute::precision
 };
 
