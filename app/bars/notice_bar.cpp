@@ -36,7 +36,9 @@ NoticeBar::NoticeBar(QWidget *parent)
     m_line = new widgets::ElidedLabel(this);
     m_line->setForegroundRole(QPalette::ToolTipText);
     m_row->addWidget(m_line, 1);
-    m_figures = new QLabel(this);
+    m_figures = new widgets::ElidedLabel(this);
+    m_figures->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    m_figures->setMargin(1); // widths are rounded: it must not be cut for a fraction
     m_figures->setForegroundRole(QPalette::ToolTipText);
     m_row->addWidget(m_figures);
     m_text = new QLabel(this);

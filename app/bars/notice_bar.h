@@ -29,7 +29,7 @@ public:
 
     /// action  text of the button; empty: none
     void showNotice(const QString &text, const QString &action = {}, Kind kind = Kind::Warning);
-    /// The same in a low window: a text that may be cut, and figures that are shown whole.
+    /// The same in a low window: a text that may be cut, and figures that are whole unless there is no room even without the text.
     void setOneLine(const QString &text, const QString &figures);
     /// A second button beside that of showNotice(), which takes it away.
     void offerOther(const QString &action);
@@ -51,7 +51,7 @@ private:
     QLabel *m_icon = nullptr;
     QLabel *m_text = nullptr;
     widgets::ElidedLabel *m_line = nullptr; ///< in a low window, with the figures, in place of the text
-    QLabel *m_figures = nullptr;
+    widgets::ElidedLabel *m_figures = nullptr;
     QHBoxLayout *m_row = nullptr;
     widgets::WrapLayout *m_wrapped = nullptr; ///< text and buttons
     QPushButton *m_action = nullptr;

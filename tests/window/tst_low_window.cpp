@@ -46,7 +46,7 @@ private Q_SLOTS:
             const auto labels = bar.findChildren<QLabel *>();
             return std::ranges::any_of(labels, [&](const QLabel *label) {
                 return label->isVisible() && label->text().contains(part)
-                    && label->minimumSizeHint().width() <= label->width();
+                    && (label->wordWrap() || label->sizeHint().width() <= label->width());
             });
         };
         QVERIFY2(isTold("top-1 ") && isTold(", casts "), qPrintable(whole));

@@ -171,11 +171,13 @@ void FindPanel::open()
 void FindPanel::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    const int line = fontMetrics().lineSpacing();
-    const int inner
-        = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    const QMargins margins = layout()->contentsMargins();
+    const int inner = contentsRect().width() - margins.left() - margins.right();
+    const int others = margins.top() + margins.bottom() + 2 * layout()->spacing()
+        + m_text->sizeHint().height() + m_list->minimumHeight();
     const int beside = m_all->isHidden() ? 0 : m_all->sizeHint().width() + 4;
-    m_count->setVisible(height() >= m_count->heightForWidth(inner - beside) + kLeastLines * line);
+    m_count->setVisible(height() >= m_count->heightForWidth(inner - beside)
+                            + std::max(others, kLeastLines * fontMetrics().lineSpacing()));
 }
 
 void FindPanel::refresh()
