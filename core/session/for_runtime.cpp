@@ -38,6 +38,7 @@ public:
         , m_graph(graph)
         , m_target(target)
         , m_asked(asked)
+        , m_whole(neededFor([&graph](const graph::Graph &of, graph::NodeId) { return &of == &graph; }))
     {
     }
 
@@ -53,27 +54,32 @@ public:
 private:
     std::string reasonOf(graph::NodeId id) const
     {
-        const dialect::Dialect &dialect = dialect::of(m_graph);
-        const dialect::NeededVersion needed
-            = dialect.neededVersion(m_graph, m_target, [&](const graph::Graph &graph, graph::NodeId node) {
-                  return &graph == &m_graph && node == id;
-              });
-        const int version = std::max(dialect.versionNumber(), needed.number);
+        int version = neededFor(
+            [&](const graph::Graph &graph, graph::NodeId node) { return &graph == &m_graph && node == id; });
         const std::string &op = m_graph.node(id).op;
         if (version > m_table.opset)
             return std::string(tensor::nameOf(m_target)) + " in " + op + " needs opset "
                 + std::to_string(version) + ", and " + m_table.titleAndVersion() + " reads up to "
                 + std::to_string(m_table.opset);
+        if (m_whole <= m_table.opset)
+            version = m_whole; // others raise this one, too
         // Parameters stay in float32 where the operator lets them.
         const KernelAnswer answer = m_table.answer(op, version, m_target, true);
         const bool isLeft = m_asked == Asked::Native ? answer.isMissing() : answer.isRefused();
         return isLeft ? whyNot(m_table, op, m_target, answer) : std::string();
     }
 
+    int neededFor(const dialect::IsLowered &isLowered) const
+    {
+        const dialect::Dialect &dialect = dialect::of(m_graph);
+        return std::max(dialect.versionNumber(), dialect.neededVersion(m_graph, m_target, isLowered).number);
+    }
+
     const KernelTable &m_table;
     const graph::Graph &m_graph;
     tensor::DType m_target;
     Asked m_asked;
+    int m_whole; ///< the version that all together need
     std::map<std::string, std::string> m_reasons; ///< by operator
 };
 

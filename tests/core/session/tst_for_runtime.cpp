@@ -89,6 +89,22 @@ private Q_SLOTS:
         QCOMPARE(table("ort").answer("BatchNormalization", 22, DType::F16, true).type, DType::F32);
     }
 
+    /// A convolution raises the model to the opset in which a normalisation has parameters of their own type.
+    void theVersionIsThatOfTheWholeModel()
+    {
+        test::OnnxBuilder g(13);
+        const graph::Entry x = g.input("x", "float32", "[1,2,4,4]");
+        const graph::Entry w = g.input("w", "float32", "[2,2,1,1]");
+        const graph::Entry v = g.input("v", "float32", "[2]");
+        const graph::Entry conv = g.op("Conv", "conv", {}, {x, w});
+        const graph::Entry last = g.op("BatchNormalization", "last", {}, {conv, v, v, v, v});
+        policy::Policy policy;
+        policy.target = DType::BF16;
+        const auto left = session::fitPolicy(table("openvino"), {g.withHeads({last}), {}, true}, policy);
+        QVERIFY(left.ok());
+        QCOMPARE(policy.excludedNames, std::vector<std::string>{"last"});
+    }
+
     /// Those that only run in another type are measured, not left out.
     void whatIsRefusedIsKnown()
     {
