@@ -599,7 +599,7 @@ private Q_SLOTS:
         const auto of = [](std::size_t type, const std::string &values) {
             return number(1, 2) + number(2, type) + field(8, "w") + values;
         };
-        QTest::newRow("scales") << field(5, of(24, field(9, "ab"))) << "float8e8m0";
+        QTest::newRow("codes") << field(5, of(20, field(9, "ab"))) << "float8e5m2fnuz";
         QTest::newRow("texts") << field(5, of(8, field(6, "a") + field(6, "b"))) << "string";
         QTest::newRow("complex") << field(5, of(14, field(9, std::string(16, '\0')))) << "complex64";
         const std::string places
