@@ -106,7 +106,7 @@ void TestCli::aBadCallEndsWithTwoAndOneLine_data()
                               << QByteArray(
                                      "error: --opset: not available for MXNet models, which have no opset");
     QTest::newRow("lists of no type") << QStringList{"lists", "--target", "int8"}
-                                      << QByteArray("error: --target: int8, expected float16 or bfloat16");
+                                      << QByteArray("error: --target: \"int8\", expected float16 or bfloat16");
     QTest::newRow("no model") << QStringList{"convert", "--out", "x"} << QByteArray("MODEL");
     QTest::newRow("bad target") << QStringList{"convert", kSample, "--out", "x", "--target", "int8"}
                                 << QByteArray("float16");
