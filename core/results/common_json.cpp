@@ -19,10 +19,13 @@ OrderedJson taskJson(const std::optional<tasks::TaskScore> &task)
 {
     if (!task)
         return {};
-    return {{"metric", tasks::nameOf(task->metric)},          {"guessed", task->isGuessed},
-            {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
+    return {{"metric", tasks::nameOf(task->metric)},
+            {"guessed", task->isGuessed},
+            {"fp32", report::numberOrNull(task->reference)},
+            {"mixed", report::numberOrNull(task->other)},
             {"ratio", report::numberOrNull(task->ratio())},
-            {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
+            {"agree", report::numberOrNull(task->agreement)},
+            {"examples", task->examples},
             {"peak", report::numberOrNull(task->peak)}};
 }
 

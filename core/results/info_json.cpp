@@ -98,16 +98,17 @@ OrderedJson infoJson(const ModelFacts &facts)
         addWeights(facts.loaded.model, described);
         return described;
     }
-    Json json{{"format", infoNameOf(graph)},
-            {"symbol", facts.loaded.modelPath},
-            {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
-            {"inputs", std::move(inputs)},
-            {"outputs", std::move(outputs)},
-            {"nodes", graph.nodeCount()},
-            {"ops", facts.operators},
-            {"units", unitsJson(facts.loaded.model)},
-            {"params", parametersJson(facts.loaded.model.parameters)},
-            {"notes", std::move(notes)}};
+    Json json{
+        {"format", infoNameOf(graph)},
+        {"symbol", facts.loaded.modelPath},
+        {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
+        {"inputs", std::move(inputs)},
+        {"outputs", std::move(outputs)},
+        {"nodes", graph.nodeCount()},
+        {"ops", facts.operators},
+        {"units", unitsJson(facts.loaded.model)},
+        {"params", parametersJson(facts.loaded.model.parameters)},
+        {"notes", std::move(notes)}};
     addWeights(facts.loaded.model, json);
     return json;
 }

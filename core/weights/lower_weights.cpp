@@ -276,7 +276,8 @@ Result<WeightMethod> methodOf(const WeightsRequest &request)
 {
     const WeightMethod method = request.method.value_or(WeightMethod::LeastSquares);
     if (method == WeightMethod::Gptq)
-        return badCall(Field::WeightMethod, "gptq needs data to multiply", "; quantize with inputs, or choose mse");
+        return badCall(Field::WeightMethod, "gptq needs data to multiply",
+                       "; quantize with inputs, or choose mse");
     return method;
 }
 

@@ -84,8 +84,9 @@ private Q_SLOTS:
         const QString wrong = QString::fromStdString(text).replace("\"miou\"", "\"f1\"");
         const auto refused = session::parseSession(wrong.toStdString(), folder.path().toStdString());
         QVERIFY(!refused.ok());
-        QCOMPARE(QString::fromStdString(refused.error().message()),
-                 QStringLiteral("data.metric: \"f1\", expected top1, top5, miou, psnr, cosine or perplexity"));
+        QCOMPARE(
+            QString::fromStdString(refused.error().message()),
+            QStringLiteral("data.metric: \"f1\", expected top1, top5, miou, psnr, cosine or perplexity"));
     }
 
     void whatDoesNotFitIsNamed_data()
