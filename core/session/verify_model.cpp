@@ -64,6 +64,10 @@ Result<Census> verifyModel(Session session, const VerifyRequest &request, const 
     if (!census.ok())
         return inFile(std::move(census).error(), session.source().modelPath);
     Census found{std::move(typed).value(), std::move(census).value(), {}, std::move(notes)};
+    if (policy != nullptr && !policy->weights.empty())
+        found.census.warnings.push_back({"weights",
+                                         "not verified: only the types that operators compute in are",
+                                         "weights_not_followed"});
     HALFTONE_CHECK(askRuntime(request, found, progress));
     return found;
 }

@@ -91,6 +91,8 @@ private Q_SLOTS:
         const CliOutcome profiled
             = callCli({"profile", kOnnx, "--policy", policy, "--shape", "data=1,1,8,8", "--repeats", "1"});
         QVERIFY2(profiled.code == 0 && profiled.err.contains("not followed here"), profiled.err.constData());
+        const CliOutcome verified = callCli({"verify", kOnnx, "--policy", policy});
+        QVERIFY2(verified.err.contains("weights: not verified"), verified.err.constData());
         const CliOutcome converted
             = callCli({"convert", kOnnx, "--policy", policy, "--out", folder.filePath("m")});
         QVERIFY2(converted.code == 0 && !converted.err.contains("not followed"), converted.err.constData());
