@@ -124,7 +124,7 @@ Result<void> GraphReader::count(std::size_t bytes, const std::string &where)
     return {};
 }
 
-std::string GraphReader::uniqueName(std::string wanted)
+std::string GraphReader::uniqueName(const std::string &wanted)
 {
     std::string name = wanted;
     for (std::size_t &k = m_nextSuffix[wanted]; !m_taken.insert(name).second;)

@@ -47,7 +47,7 @@ private:
     /// Its body, or why it is not computed.
     void finishNode(graph::NodeDef &def, std::span<const TensorFacts *const> inputs,
                     std::span<const TensorFacts *const> outputs);
-    std::string uniqueName(std::string wanted);
+    std::string uniqueName(const std::string &wanted);
     std::vector<FileFacts::Value> valuesOf(const Indices *indices, const std::string &kind) const;
 
     const Source &m_source;
