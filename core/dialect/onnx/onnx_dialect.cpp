@@ -1,7 +1,6 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 
 #include "core/base/text.h"
-#include "core/base/xxh64.h"
 #include "core/dialect/onnx/attribute_list.h"
 #include "core/dialect/onnx/coded_pairs.h"
 #include "core/dialect/onnx/control_flow.h"
@@ -12,6 +11,7 @@
 #include "core/dialect/onnx/output_facts.h"
 #include "core/dialect/onnx/raise_opset.h"
 #include "core/dialect/onnx/write_operator.h"
+#include "core/dialect/written_facts.h"
 #include "core/graph/traverse.h"
 #include "core/tensor/elements.h"
 
@@ -309,31 +309,18 @@ std::string OnnxDialect::attributeKey(const NodeDef &node) const
         if (info == nullptr || info->attribute(name) == nullptr)
             key.append(name).append(1, '=').append(value).append(1, ';');
     }
-    for (const auto &[name, value] : node.tensors) {
-        Xxh64 hash;
-        hash.add(value.bytes());
-        key.append(name).append(1, '=').append(std::to_string(hash.value())).append(1, ';');
-    }
-    for (const std::uint32_t slot : node.slots)
-        key.append(std::to_string(slot)).append(1, ',');
+    addHeld(node, key);
     return key;
 }
 
 Result<DType> OnnxDialect::declaredType(const NodeDef &variable) const
 {
-    const std::string *const text = variable.attributes.find(kTypeKey);
-    return text ? tensor::dtypeNamed(*text).value_or(DType::Unknown) : DType::Unknown;
+    return typeIn(variable, kTypeKey);
 }
 
 NodeDefPtr OnnxDialect::withDeclaredType(const NodeDefPtr &variable, DType type) const
 {
-    const std::string *const written = variable->attributes.find(kTypeKey);
-    const std::string_view name = tensor::nameOf(type);
-    if (written != nullptr && *written == name)
-        return variable;
-    auto def = std::make_shared<NodeDef>(*variable);
-    def->attributes.set(kTypeKey, std::string(name));
-    return def;
+    return withTypeIn(variable, kTypeKey, type);
 }
 
 Shape OnnxDialect::declaredHead(const graph::Graph &graph, std::size_t head) const

@@ -1,9 +1,9 @@
 #include "core/dialect/tflite/tflite_dialect.h"
 
 #include "core/base/text.h"
-#include "core/base/xxh64.h"
 #include "core/dialect/tflite/node_fields.h"
 #include "core/dialect/tflite/op_info.h"
+#include "core/dialect/written_facts.h"
 #include "core/graph/traverse.h"
 
 #include <array>
@@ -189,31 +189,18 @@ std::string TfliteDialect::attributeKey(const NodeDef &node) const
     std::string key;
     for (const auto &[name, value] : node.attributes)
         key.append(name).append(1, '=').append(value).append(1, ';');
-    for (const auto &[name, value] : node.tensors) {
-        Xxh64 hash;
-        hash.add(value.bytes());
-        key.append(name).append(1, '=').append(std::to_string(hash.value())).append(1, ';');
-    }
-    for (const std::uint32_t slot : node.slots)
-        key.append(std::to_string(slot)).append(1, ',');
+    addHeld(node, key);
     return key;
 }
 
 Result<DType> TfliteDialect::declaredType(const NodeDef &variable) const
 {
-    const std::string *const text = variable.attributes.find(kTypeKey);
-    return text ? tensor::dtypeNamed(*text).value_or(DType::Unknown) : DType::Unknown;
+    return typeIn(variable, kTypeKey);
 }
 
 NodeDefPtr TfliteDialect::withDeclaredType(const NodeDefPtr &variable, DType type) const
 {
-    const std::string *const written = variable->attributes.find(kTypeKey);
-    const std::string_view name = tensor::nameOf(type);
-    if (written != nullptr && *written == name)
-        return variable;
-    auto def = std::make_shared<NodeDef>(*variable);
-    def->attributes.set(std::string(kTypeKey), std::string(name));
-    return def;
+    return withTypeIn(variable, kTypeKey, type);
 }
 
 /// Extents that the file leaves open are -1.

@@ -251,6 +251,7 @@ private Q_SLOTS:
         const api::Model model = sample();
         api::QuantizeOptions options;
         options.data = dataIn("digits-calibration.npz");
+        options.data.examples = 12;
         const api::Quantization pairs = take(api::quantize(model, options));
         QVERIFY(!pairs.quantized.empty());
         QVERIFY(pairs.model.operators().contains("QuantizeLinear"));
@@ -260,7 +261,7 @@ private Q_SLOTS:
         options.form = api::QuantizedForm::Fused;
         QVERIFY(api::quantize(model, options).error().kind == api::ErrorKind::BadCall);
         QVERIFY(api::quantize(model).error().kind == api::ErrorKind::BadCall); // ranges are missing
-        const api::Calibration calibration = take(api::calibrate(model, dataIn("digits-calibration.npz")));
+        const api::Calibration calibration = take(api::calibrate(model, options.data));
         const api::Quantization calibrated = take(api::quantize(model, calibration));
         QCOMPARE(calibrated.quantized.size(), pairs.quantized.size());
 
