@@ -105,8 +105,9 @@ void TestCli::aBadCallEndsWithTwoAndOneLine_data()
     QTest::newRow("no opset") << QStringList{"convert", kSample, "--out", "x", "--opset", "13"}
                               << QByteArray(
                                      "error: --opset: not available for MXNet models, which have no opset");
-    QTest::newRow("lists of no type") << QStringList{"lists", "--target", "int8"}
-                                      << QByteArray("error: --target: \"int8\", expected float16 or bfloat16");
+    QTest::newRow("lists of no type")
+        << QStringList{"lists", "--target", "int8"}
+        << QByteArray("error: --target: \"int8\", expected float16 or bfloat16");
     QTest::newRow("no model") << QStringList{"convert", "--out", "x"} << QByteArray("MODEL");
     QTest::newRow("bad target") << QStringList{"convert", kSample, "--out", "x", "--target", "int8"}
                                 << QByteArray("float16");
