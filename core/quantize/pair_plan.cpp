@@ -3,7 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/dialect/overridable.h"
 #include "core/graph/traverse.h"
-#include "core/infer/infer_types.h"
+#include "core/infer/stored_types.h"
 #include "core/quantize/quantize_choice.h"
 #include "core/tensor/convert.h"
 
@@ -62,15 +62,10 @@ private:
 
     Result<void> inferTypes()
     {
-        std::vector<DType> types(m_graph.nodeCount());
-        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-            if (!m_graph.isVariable(id))
-                continue;
-            HALFTONE_TRY(types[id], m_dialect.declaredType(m_graph.node(id)));
-            if (const auto held = m_constants.find(id); held != m_constants.end())
-                types[id] = held->second.dtype();
-        }
-        HALFTONE_TRY(m_types, infer::inferTypes(m_graph, types));
+        HALFTONE_TRY(m_types, infer::storedTypes(m_graph, [this](NodeId id) {
+                         const auto held = m_constants.find(id);
+                         return held != m_constants.end() ? held->second.dtype() : DType::Unknown;
+                     }));
         return {};
     }
 

@@ -3,7 +3,7 @@
 #include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/overridable.h"
-#include "core/infer/infer_types.h"
+#include "core/infer/stored_types.h"
 #include "core/weights/rule_matcher.h"
 
 #include <algorithm>
@@ -88,15 +88,10 @@ private:
 
     Result<void> inferTypes()
     {
-        std::vector<DType> types(m_graph.nodeCount());
-        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-            if (!m_graph.isVariable(id))
-                continue;
-            HALFTONE_TRY(types[id], m_dialect.declaredType(m_graph.node(id)));
-            if (const auto held = m_values.find(m_graph.node(id).name); held != m_values.end())
-                types[id] = held->second->dtype();
-        }
-        HALFTONE_TRY(m_types, infer::inferTypes(m_graph, types));
+        HALFTONE_TRY(m_types, infer::storedTypes(m_graph, [this](NodeId id) {
+                         const auto held = m_values.find(m_graph.node(id).name);
+                         return held != m_values.end() ? held->second->dtype() : DType::Unknown;
+                     }));
         return {};
     }
 
